@@ -106,7 +106,7 @@ def configure(builder: SparkSession.Builder) -> SparkSession.Builder:
     if running is not None and not _jvm.has_jar():
         raise unready(
             "A Spark JVM without eventtide's jar is already running in this process, and a running"
-            " JVM takes no more.",
+            " JVM cannot load more jars.",
             "Restart Python and call et.configure before the first session is made, or start Spark"
             f" with --jars {jar_path()}.",
         )

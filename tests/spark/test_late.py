@@ -92,7 +92,7 @@ def test_late_rows_that_are_too_old_go_once_those_have_them_who_read_them(
         assert (later.problems, later.late_readers) == ((), ())
         assert later.late_kept is not None
         assert later.late_kept.batch_id > report.late_kept.batch_id
-        with pytest.raises(InvalidArgumentError, match=r"LATE_READER_UNKNOWN.*it knows: none"):
+        with pytest.raises(InvalidArgumentError, match=r"LATE_READER_UNKNOWN.*its readers: none"):
             et.forget_late_reader(checkpoint, reader.id)
 
 

@@ -101,7 +101,7 @@ def test_the_doctor_on_a_running_query(at_hand: Path, here: Callable[..., Any]) 
         other = here("doctor", script.checkpoint, "--plan", "other_job:plan")
         script.rows([(at(40), "b")])  # it runs on
     assert (fits.returncode, fits.stderr) == (0, "")
-    for part in ("with_fixed_lag", "window_closed 1", "Open windows: 3", "go on from here: yes"):
+    for part in ("with_fixed_lag", "window_closed 1", "Open windows: 3", "continue from here: yes"):
         assert part in fits.stdout
     assert re.search(r"watermark\W+2024-01-01 00:00:24 UTC", fits.stdout)
     assert re.search(r"rows on time\W+\d", fits.stdout)

@@ -51,8 +51,8 @@ class Broken(PythonPolicy):
 BROKEN = {
     "goes back": "moved its watermark back",
     "raises": "advance raised KeyError('raises') in line",
-    "no pair": "which is no pair of a watermark and a state",
-    "no datetime": "advance returned the watermark 12, which is no datetime",
+    "no pair": "which is not a pair of a watermark and a state",
+    "no datetime": "advance returned the watermark 12, which is not a datetime",
     "no time zone": "which has no time zone",
     "no JSON": "its state cannot be saved as JSON",
     "not a number": "its state cannot be saved as JSON",

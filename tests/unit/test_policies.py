@@ -305,7 +305,7 @@ def test_the_explanation_is_a_tree_from_the_outside_in(
         "      +- with_fixed_lag(lag='5s'): 5s behind the highest event time",
         "            moves on rows, stands still on the clock alone",
         "      +- limiting_real_time_lag(lag='1h'): 1h behind the clock",
-        "            moves on the clock, whatever the rows say",
+        "            moves on the clock, regardless of the rows",
         "stock Spark: largest event time anywhere minus one fixed delay",
     ]
 

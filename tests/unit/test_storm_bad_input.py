@@ -111,7 +111,7 @@ CASES: list[Case] = [
     (
         lambda: counted(plain().with_lag("5s")),
         A,
-        "lag='5s' is about event time, and no timestamp was named",
+        "lag='5s' is about event time, and no timestamp is set",
         "lag with a timestamp field or extractor",
         ".with_timestamp_field('ts')",
     ),
@@ -167,7 +167,7 @@ CASES: list[Case] = [
     (
         lambda: StormWindow().with_timestamp_extractor("org.acme.Event::getTime"),
         A,
-        "timestamp_extractor='org.acme.Event::getTime' is a method of Java",
+        "timestamp_extractor='org.acme.Event::getTime' is a Java method",
         "a column name",
         "timestamp_extractor='getTime'",
     ),
@@ -267,7 +267,7 @@ CASES: list[Case] = [
         lambda: bolt().over({"a": FRAME}, stream="user"),
         A,
         "stream='user' cannot be combined with a mapping",
-        "stream beside one DataFrame",
+        "stream with one DataFrame",
         "remove stream",
     ),
     (

@@ -45,7 +45,7 @@ DELAYED = "eventTimeExtractor: ts, delayWindowClose: 5s"
         (
             f"tumbling-count-window:\n  windowSpan: 9\n  {COUNT}\n  timeConfig: {{{DELAYED}}}",
             A,
-            "^line 4, timeConfig.delayWindowClose: '5s' is of time, and a tumbling-count-window",
+            "^line 4, timeConfig.delayWindowClose: '5s' applies to time, and a tumbling-count",
         ),
     ],
     ids=lambda case: str(case)[:20],

@@ -119,15 +119,15 @@ BUILDER: list[Case] = [
     (
         lambda: counted().with_time_config(TimeConfig("ts", scope="global")).over(FRAME),
         A,
-        "scope='global' is of time, and a sliding_count_window ends with a row",
-        "scope of a window of time",
+        "scope='global' applies to time, and a sliding_count_window ends with a row",
+        "scope of a time window",
         "remove scope",
     ),
     (
         lambda: counted().with_time_config(TimeConfig("ts", max_rows_per_batch=1)).over(FRAME),
         A,
-        "max_rows_per_batch=1 is of time, and a sliding_count_window ends with a row",
-        "max_rows_per_batch of a window of time",
+        "max_rows_per_batch=1 applies to time, and a sliding_count_window ends with a row",
+        "max_rows_per_batch of a time window",
         "remove max_rows_per_batch",
     ),
     (lambda: counted().with_window_span("100"), T, "window_span='100' has", "1 to 1000000", "=100"),
@@ -169,7 +169,7 @@ BUILDER: list[Case] = [
     (
         lambda: hourly().with_key_extractor("Event::userId"),
         A,
-        "key_extractor='Event::userId' is a method of Java",
+        "key_extractor='Event::userId' is a Java method",
         "a column name",
         "key_extractor='userId'",
     ),
@@ -231,7 +231,7 @@ BUILDER: list[Case] = [
         lambda: hourly().with_aggregate_definition("count"),  # type: ignore[arg-type]
         T,
         "aggregate_definition='count' has type str, which cannot be called",
-        "a function that is given an empty AggregateDefinition",
+        "a function that receives an empty AggregateDefinition",
         "lambda builder: builder.count()",
     ),
     (

@@ -28,7 +28,7 @@ BUILDER: list[Case] = [
     (
         lambda: TimeConfig("org.acme.Event::timestamp"),
         A,
-        "event_time_extractor='org.acme.Event::timestamp' is a method of Java",
+        "event_time_extractor='org.acme.Event::timestamp' is a Java method",
         "SQL text",
         "event_time_extractor='timestamp'",
     ),
@@ -70,14 +70,14 @@ BUILDER: list[Case] = [
         lambda: hourly().with_time_config_builder(TimeConfig()),  # type: ignore[arg-type]
         T,
         "time_config_builder=TimeConfig() has type TimeConfig, which cannot be called",
-        "a function that is given an empty TimeConfig",
+        "a function that receives an empty TimeConfig",
         "lambda builder: builder.",
     ),
     (
         lambda: hourly().with_time_config_builder(lambda _: None),  # type: ignore[arg-type, return-value]
         T,
         "time_config_builder=<function <lambda>",
-        "a function that is given an empty TimeConfig and returns one",
+        "a function that receives an empty TimeConfig and returns one",
         "lambda builder: builder.",
     ),
     (
@@ -105,7 +105,7 @@ BUILDER: list[Case] = [
             ),
             A,
             f"{name}={value!r} needs an event_time_extractor",
-            f"{name} beside an event_time_extractor",
+            f"{name} with an event_time_extractor",
             "with_event_time_extractor('ts')",
         )
         for name, value in {
@@ -121,21 +121,21 @@ BUILDER: list[Case] = [
         lambda: hourly().with_time_config(TimeConfig()).with_late("count").over(FRAME),
         A,
         "late='count' needs an event_time_extractor",
-        "late beside an event_time_extractor",
+        "late with an event_time_extractor",
         "with_event_time_extractor('ts')",
     ),
     (
         lambda: counted().with_time_config(TimeConfig("ts", delay_window_close="5s")).over(FRAME),
         A,
-        "delay_window_close='5s' is of time, and a sliding_count_window ends with a row",
-        "delay_window_close of a window of time",
+        "delay_window_close='5s' applies to time, and a sliding_count_window ends with a row",
+        "delay_window_close of a time window",
         "remove delay_window_close",
     ),
     (
         lambda: counted().with_time_config(TimeConfig("ts", late_rule="frame_closed")).over(FRAME),
         A,
-        "late_rule='frame_closed' is of time",
-        "late_rule of a window of time",
+        "late_rule='frame_closed' applies to time",
+        "late_rule of a time window",
         "remove late_rule",
     ),
     (
@@ -154,7 +154,7 @@ BUILDER: list[Case] = [
     (
         lambda: session(event_time_extractor="ts", idle_timeout="5m", scope=["ts"]).over(FRAME),
         A,
-        "scope=['ts'] asks for groups of keys, and there is no key extractor",
+        "scope=['ts'] requires keys, and there is no key extractor",
         "'key', 'global', or a key extractor",
         ".with_key_extractor('user_id')",
     ),
@@ -179,7 +179,7 @@ BUILDER: list[Case] = [
             .over(FRAME)
         ),
         A,
-        "max_rows_per_batch=1 is about the watermark of each key",
+        "max_rows_per_batch=1 requires a watermark for each key",
         "max_rows_per_batch with scope='key'",
         "with_scope('key')",
     ),

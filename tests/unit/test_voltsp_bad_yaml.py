@@ -166,7 +166,7 @@ CASES: dict[str, list[Case]] = {
         (
             "keyExtractor: org.acme.Event::userId",
             A,
-            "line 7, keyExtractor: 'org.acme.Event::userId' is a method of Java",
+            "line 7, keyExtractor: 'org.acme.Event::userId' is a Java method",
             "a column name, SQL text",
             "keyExtractor: userId",
         ),
@@ -191,7 +191,7 @@ CASES: dict[str, list[Case]] = {
         (
             "eventTimeExtractor: Event::timestamp",
             A,
-            "line 9, timeConfig.eventTimeExtractor: 'Event::timestamp' is a method of Java",
+            "line 9, timeConfig.eventTimeExtractor: 'Event::timestamp' is a Java method",
             "a column name, SQL text",
             "eventTimeExtractor: timestamp",
         ),
@@ -199,7 +199,7 @@ CASES: dict[str, list[Case]] = {
             "delayWindowClose: 5s",
             A,
             "line 9, timeConfig.delayWindowClose: '5s' needs an eventTimeExtractor",
-            "delayWindowClose beside an eventTimeExtractor",
+            "delayWindowClose with an eventTimeExtractor",
             "eventTimeExtractor: ts",
         ),
         (

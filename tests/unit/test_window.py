@@ -457,7 +457,7 @@ def test_a_window_explains_itself(frame: FakeFrame, capsys: pytest.CaptureFixtur
         ),
         (
             lambda w: w.emit(WindowTrigger.every_rows(3), "at_window_end", discarding=True),
-            "every 3 rows, at its end; each of what came since the one before, with the name of",
+            "every 3 rows, at its end; each of the rows since the previous result, with the name",
         ),
     ],
 )

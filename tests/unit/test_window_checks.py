@@ -361,7 +361,7 @@ TOGETHER: list[tuple[Describe, type[EventtideError], str]] = [
     (
         lambda w: w.watermark_scope(["ts"]),
         InvalidArgumentError,
-        r"^watermark_scope=\['ts'\] asks for groups of keys.*Try: watermark_scope\('key'\)",
+        r"^watermark_scope=\['ts'\] requires keys.*Try: watermark_scope\('key'\)",
     ),
     (
         lambda w: w.session("5m").key_by("ts").watermark_scope("key"),
@@ -376,7 +376,7 @@ TOGETHER: list[tuple[Describe, type[EventtideError], str]] = [
     (
         lambda w: w.key_by("ts").watermark_scope(["ts"]).max_rows_per_batch(1),
         InvalidArgumentError,
-        "^max_rows_per_batch=1 is about the watermark of each key",
+        "^max_rows_per_batch=1 requires a watermark for each key",
     ),
     (
         lambda w: w.watermark_scope("global").heartbeat("1s"),
@@ -389,7 +389,7 @@ TOGETHER: list[tuple[Describe, type[EventtideError], str]] = [
         r"^event_time='ts' cannot be combined with processing_time\(\)",
     ),
     *(
-        (describe, InvalidArgumentError, f"^{name}=.* is about late rows, and by processing_time")
+        (describe, InvalidArgumentError, f"^{name}=.* is about late rows, and with processing_time")
         for name, describe in {
             "delay": lambda w: w.processing_time().delay("1s"),
             "allowed_lateness": lambda w: w.processing_time().allowed_lateness("1s"),
@@ -408,7 +408,7 @@ TOGETHER: list[tuple[Describe, type[EventtideError], str]] = [
     (
         lambda w: w.processing_time().key_by("ts").watermark_scope("key"),
         InvalidArgumentError,
-        "^watermark_scope='key' asks for several watermarks",
+        "^watermark_scope='key' requires several watermarks",
     ),
     (
         lambda w: w.emit("at_window_end", discarding=True),

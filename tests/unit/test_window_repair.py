@@ -48,12 +48,12 @@ WINDOW = OfAnyKind(STREAM).event_time("ts").key_by("device").tumbling("1m").agg(
         (
             {"window": WINDOW.sliding("1m", every="10s")},
             InvalidArgumentError,
-            r"^window=.* may have lost rows that are in no late log.*late_rule\('frame_closed'\)",
+            r"^window=.* may lack rows that are in no late log.*late_rule\('frame_closed'\)",
         ),
         (
             {"window": WINDOW.sliding("1m", every="10s").profile("flink")},
             InvalidArgumentError,
-            "^window=.* may have lost rows",
+            "^window=.* may lack rows",
         ),
         (
             {"source": FakeFrame("device")},

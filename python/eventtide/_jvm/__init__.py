@@ -357,7 +357,8 @@ def _api(thing: DataFrame | StreamingQuery | SparkSession) -> Any:
     api = find_api()
     if api is None:
         raise unready(
-            "The Spark session runs without eventtide's jar, and a running JVM takes no more.",
+            "The Spark session runs without eventtide's jar, and a running JVM cannot load more"
+            " jars.",
             "Restart Python and build the session with et.configure(SparkSession.builder)"
             f".getOrCreate(), or start Spark with --jars {jar_name(spark)}"
             f" --conf spark.sql.extensions={EXTENSION}.",
@@ -371,15 +372,15 @@ def _api(thing: DataFrame | StreamingQuery | SparkSession) -> Any:
         )
     if api.sparkVersion() != spark:
         raise unready(
-            f"The Spark session runs Spark {spark}, and its eventtide jar is the one for Spark"
+            f"The Spark session runs Spark {spark}, but its eventtide jar is for Spark"
             f" {api.sparkVersion()}.",
             f"Start Spark with {jar_name(spark)} in its place.",
         )
     session = _java_session(thing)
     if not api.isInstalled(session):
         raise unready(
-            "The Spark session has eventtide's jar but not its extension, which it takes only at"
-            " its start.",
+            "The Spark session has eventtide's jar but not its extension, which can be set only"
+            " at the start.",
             "Stop it and build it with et.configure(SparkSession.builder).getOrCreate(), or start"
             f" Spark with --conf spark.sql.extensions={EXTENSION}.",
         )

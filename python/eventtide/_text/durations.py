@@ -186,7 +186,7 @@ def frame_micros(name: str, value: Duration) -> int:
     """
     length = micros(name, value, positive=True)
     if length < LEAST_FRAME:
-        problem, allowed = "is shorter than Spark's watermarks can tell apart", "1ms or more"
+        problem, allowed = "is shorter than Spark's watermarks can represent", "1ms or more"
         raise _error(name, value, problem, allowed, f"{name}='1ms'")
     return length
 

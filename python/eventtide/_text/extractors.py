@@ -50,7 +50,7 @@ def check_extractor(name: str, extractor: object) -> None:
     allowed, fix = "a column name, SQL text or a Column", f"{name}='user_id'"
     of_type(name, extractor, (str, Column), allowed, fix)
     if isinstance(extractor, str) and (method := _METHOD.fullmatch(extractor.strip())):
-        problem = "is a method of Java, and rows here have columns"
+        problem = "is a Java method, but rows here have columns"
         allowed = f"{allowed}; a cast as CAST(... AS ...)"
         fix = f"{name}={method[1]!r}"
         raise refused(name, extractor, problem, allowed=allowed, fix=fix)

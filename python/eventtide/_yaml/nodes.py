@@ -107,5 +107,5 @@ class _Reader:
 
 def _refused(line: int, problem: str | None) -> EventtideError:
     text = f"cannot be read as YAML: {problem}"
-    allowed, fix = "one document of keys and values", "quotes around what YAML takes for its own"
+    allowed, fix = "one document of keys and values", "quotes around text that is YAML syntax"
     return refused_at(line, "", None, text, allowed=allowed, fix=fix)

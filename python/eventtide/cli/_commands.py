@@ -26,7 +26,7 @@ app = typer.Typer(
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
-    help="Looks after the checkpoints of Spark queries that have an Eventtide watermark.",
+    help="Inspects and maintains the checkpoints of Spark queries with an Eventtide watermark.",
 )
 
 _Checkpoint = Annotated[
@@ -34,7 +34,7 @@ _Checkpoint = Annotated[
 ]
 _Conf = Annotated[
     list[str] | None,
-    typer.Option("--conf", help="key=value for Spark, such as what an object store needs."),
+    typer.Option("--conf", help="key=value for Spark, such as the settings of an object store."),
 ]
 _LateTo = Annotated[
     list[str] | None,
@@ -76,7 +76,7 @@ def doctor(
         typer.Option(
             callback=check_name,
             help="module:name of a DataFrame, a window, or a function of the session that returns"
-            " one: says whether it can go on from the checkpoint.",
+            " one: checks whether it can continue from the checkpoint.",
         ),
     ] = None,
     *,
@@ -84,7 +84,7 @@ def doctor(
         bool,
         typer.Option(
             "--count-windows",
-            help="Count the open windows of --plan, for which it reads all state.",
+            help="Count the open windows of --plan, which reads all state.",
         ),
     ] = False,
     as_json: Annotated[
@@ -120,7 +120,7 @@ def clean_late(
     checkpoint: _Checkpoint,
     *,
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Say which files, and leave them.")
+        bool, typer.Option("--dry-run", help="Print the files without removing them.")
     ] = False,
     late_to: _LateTo = None,
     conf: _Conf = None,
@@ -157,7 +157,7 @@ def compact_late(checkpoint: _Checkpoint, *, late_to: _LateTo = None, conf: _Con
 @app.command("forget-late-reader")
 def forget_late_reader(
     checkpoint: _Checkpoint,
-    reader: Annotated[str, typer.Argument(help="A reader of its late rows, as doctor names it.")],
+    reader: Annotated[str, typer.Argument(help="The id of a reader of late rows, from doctor.")],
     *,
     conf: _Conf = None,
 ) -> None:

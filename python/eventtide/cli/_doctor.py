@@ -35,7 +35,7 @@ def show(report: CheckpointReport, console: Console, count: int | str | None = N
     _sentences(console, "[bold red]Problem:[/]", report.problems)
     if report.continues is not None:
         answer = "[green]yes[/]" if report.continues else "[bold red]no[/]"
-        console.print(f"Can the given plan go on from here: {answer}")
+        console.print(f"Can the given plan continue from here: {answer}")
         _sentences(console, " ", [report.refusal] if report.refusal else report.changes)
     _sentences(console, "[yellow]Advice:[/]", report.advice)
     if count is not None:
@@ -69,7 +69,7 @@ def open_windows(
     except (et.EventtideError, *JVM_ERRORS):
         if et.read_checkpoint(report.root, spark=spark).committed == report.committed:
             raise
-        return "not counted, as the query has gone on and the state is not there any more"
+        return "not counted, because the query has continued and the state no longer exists"
 
 
 def _shown(table: tables.Table) -> Table:

@@ -73,7 +73,7 @@ def _failed(name: str, what: str, error: Exception) -> typer.BadParameter:
     said = f"{type(error).__name__}: {text_of(error)}".partition("\n")[0]
     own = [frame for frame in traceback.extract_tb(error.__traceback__) if _is_own(frame.filename)]
     where = f" ({own[-1].filename}, line {own[-1].lineno})" if own else ""
-    hint = " What it reads has to be there for this command, too."
+    hint = " The data that it reads must exist for this command, too."
     fix = hint if isinstance(error, AnalysisException) else ""
     return typer.BadParameter(f"--plan is {name!r}, {what}: {said}{where}.{fix}")
 

@@ -57,7 +57,7 @@ def read_state(query: QueryOrPath, window: WindowBuilder) -> DataFrame:
     fix = "et.read_state('/data/checkpoint', counts)"
     of_type("window", window, WindowBuilder, "a window made with et.window", fix)
     if (execution := window.settings.execution) is not None:
-        problem = "gives its rows to a function, and has no result before it is called"
+        problem = "passes its rows to a function, and has no result before the call"
         allowed, told = "a window with aggregates", "the same bolt with .agg(F.collect_list('id'))"
         raise refused("window", execution, problem, allowed=allowed, fix=told)
     _, checkpoint = located(query, window.df.sparkSession, fix)

@@ -131,7 +131,7 @@ def _late_rows(of: CheckpointReport) -> Iterator[tuple[str, str]]:
     for reader in of.late_readers:
         read = f"up to batch {reader.batch_id}" if reader.batch_id >= 0 else "nothing yet"
         holds = kept is not None and reader.batch_id < kept.batch_id
-        ends = ", and holds back older rows" if holds else ""
+        ends = ", and retains older rows" if holds else ""
         yield "late reader", f"{reader.id}, {reader.name}: has read {read}{ends}"
 
 

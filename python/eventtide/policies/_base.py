@@ -31,7 +31,7 @@ STOCK_SPARK = "largest event time anywhere minus one fixed delay"
 """Spark's only watermark rule, for `explain`."""
 
 ON_ROWS = "moves on rows, stands still on the clock alone"
-ON_CLOCK = "moves on the clock, whatever the rows say"
+ON_CLOCK = "moves on the clock, regardless of the rows"
 ON_ROWS_AND_CLOCK = "moves on rows and on the clock"
 
 

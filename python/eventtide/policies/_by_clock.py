@@ -63,7 +63,7 @@ class LimitingLagAndDelay(WatermarkPolicy):
     name: ClassVar[str] = "limiting_lag_and_delay"
     moves: ClassVar[str] = ON_ROWS_AND_CLOCK
     summary: ClassVar[str] = (
-        "{lag} behind the highest event time; reaches what it saw within {max_delay} of the clock"
+        "{lag} behind the highest event time, which it reaches within {max_delay} of the clock"
     )
     lag: Duration
     max_delay: Duration
@@ -122,7 +122,7 @@ class LimitingLagAndLull(WatermarkPolicy):
     moves: ClassVar[str] = ON_ROWS_AND_CLOCK
     summary: ClassVar[str] = (
         "{lag} behind the highest event time;"
-        " after {max_lull} without an advance, on with the clock"
+        " after {max_lull} without an advance, moves with the clock"
     )
     lag: Duration
     max_lull: Duration
@@ -155,7 +155,7 @@ class LimitingTimestampAndWallClockLag(WatermarkPolicy):
     moves: ClassVar[str] = ON_ROWS_AND_CLOCK
     summary: ClassVar[str] = (
         "{timestamp_lag} behind the highest event time"
-        " or {wall_clock_lag} behind the clock, whichever is further on"
+        " or {wall_clock_lag} behind the clock, whichever is higher"
     )
     timestamp_lag: Duration
     wall_clock_lag: Duration
@@ -201,4 +201,4 @@ class WithIngestionTime(WatermarkPolicy):
 
     name: ClassVar[str] = "with_ingestion_time"
     moves: ClassVar[str] = ON_CLOCK
-    summary: ClassVar[str] = "the clock itself; fits a column that holds the time of ingestion"
+    summary: ClassVar[str] = "the clock itself; for a column with the ingestion time"

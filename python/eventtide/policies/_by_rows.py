@@ -165,5 +165,5 @@ class Storm(WatermarkPolicy):
 
     name: ClassVar[str] = "storm"
     moves: ClassVar[str] = ON_ROWS
-    summary: ClassVar[str] = "{lag} behind the highest event time, once all declared were seen"
+    summary: ClassVar[str] = "{lag} behind the highest event time, once all declared have a row"
     lag: Duration

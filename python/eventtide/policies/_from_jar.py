@@ -57,9 +57,7 @@ class FromJar(WatermarkPolicy):
         object.__setattr__(self, "values", MappingProxyType(dict(self.values)))
         for name in set(_WORDS) & set(self.values):
             allowed, fix = f"parameters other than {', '.join(_WORDS)}", f"{name}_, also in the jar"
-            raise refused(
-                name, self.values[name], "is a word of Eventtide", allowed=allowed, fix=fix
-            )
+            raise refused(name, self.values[name], "is a reserved name", allowed=allowed, fix=fix)
         super().__post_init__()
 
     @property

@@ -224,11 +224,11 @@ class _NonsenseError(Exception):
 def _advanced(policy: PythonPolicy, times: BatchTimes, state: object) -> tuple[int | None, str]:
     returned = policy.advance(times, state)
     if not isinstance(returned, tuple) or len(returned) != 2:  # noqa: PLR2004 - a pair
-        problem = f"advance returned {returned!r}, which is no pair of a watermark and a state"
+        problem = f"advance returned {returned!r}, which is not a pair of a watermark and a state"
         raise _NonsenseError(problem)
     watermark, state = returned
     if watermark is not None and not isinstance(watermark, datetime):
-        problem = f"advance returned the watermark {watermark!r}, which is no datetime"
+        problem = f"advance returned the watermark {watermark!r}, which is not a datetime"
         raise _NonsenseError(problem)
     if watermark is not None and watermark.tzinfo is None:
         problem = f"advance returned the watermark {watermark!r}, which has no time zone"

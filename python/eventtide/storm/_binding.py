@@ -80,7 +80,7 @@ def _check_without_time(bolt: Bolt, streams: Streams) -> None:
     told = {name: getattr(bolt, name) for name in _OF_TIME}
     for name, value in {**told, "stream": streams.column}.items():
         if value is not None:
-            problem = "is about event time, and no timestamp was named"
+            problem = "is about event time, and no timestamp is set"
             allowed = f"{name} with a timestamp field or extractor"
             fix = ".with_timestamp_field('ts')"
             raise refused(name, value, problem, allowed=allowed, fix=fix)

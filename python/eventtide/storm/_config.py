@@ -69,7 +69,7 @@ def _check_key(key: str) -> None:
     if key in KEYS:
         return
     if key == _NOT_HERE:
-        problem = "is for replays, which Spark's checkpoint keeps from coming twice"
+        problem = "is for replays, of which Spark's checkpoint prevents duplicates"
         raise refused("config", key, problem, allowed=f"{', '.join(KEYS)}", fix=f"remove {key}")
     near = get_close_matches(key, KEYS, n=1) or [next(iter(KEYS))]
     allowed = ", ".join(KEYS)

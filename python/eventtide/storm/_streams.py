@@ -42,7 +42,7 @@ def read_streams(
     for option, value in {"stream": stream, "declared": declared}.items():
         if value is not None:
             problem = "cannot be combined with a mapping, whose names declare the streams"
-            allowed = f"{option} beside one DataFrame"
+            allowed = f"{option} with one DataFrame"
             raise refused(option, value, problem, allowed=allowed, fix=f"remove {option}")
     _check_alike(of, fix)
     return Streams(dict(of), None, tuple(of), are_named=True)

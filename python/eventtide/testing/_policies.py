@@ -75,8 +75,8 @@ def check_policy(
             watermark = together[0].advance(batch)
             if watermark != alone[n]:
                 raise AssertionError(
-                    f"{policy!r} holds state of its own: beside another substream its watermark is"
-                    f" {watermark}, alone it is {alone[n]}, after the batches {one[: n + 1]}."
+                    f"{policy!r} stores state in the object: with another substream its watermark"
+                    f" is {watermark}, alone it is {alone[n]}, after the batches {one[: n + 1]}."
                 )
             if n < len(other):
                 together[1].advance(other[n])

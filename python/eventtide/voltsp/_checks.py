@@ -104,7 +104,7 @@ def _check_clock(window: WindowDefinition) -> None:
     for name, value in {**values, "late": window.late, "late_to": window.late_to}.items():
         if value is not None:
             problem = "needs an event_time_extractor"
-            allowed = f"{name} beside an event_time_extractor"
+            allowed = f"{name} with an event_time_extractor"
             fix = _BUILDER.format("with_event_time_extractor('ts')")
             raise refused(name, value, problem, allowed=allowed, fix=fix)
 
@@ -112,8 +112,8 @@ def _check_clock(window: WindowDefinition) -> None:
 def _check_counted(window: WindowDefinition) -> None:
     for name in _NOT_OF_COUNTS if "count" in window.kind else ():
         if (value := getattr(window.time_config, name)) is not None:
-            problem = f"is of time, and a {window.kind} ends with a row, whatever its time"
-            allowed, fix = f"{name} of a window of time", f"remove {name}"
+            problem = f"applies to time, and a {window.kind} ends with a row, regardless of time"
+            allowed, fix = f"{name} of a time window", f"remove {name}"
             raise refused(name, value, problem, allowed=allowed, fix=fix)
 
 
@@ -132,7 +132,7 @@ def _check_scope(window: WindowDefinition) -> None:
     config = window.time_config
     scope = Scope("key" if config.scope is None else config.scope).name
     if scope == "group" and not window.key_extractor:
-        problem = "asks for groups of keys, and there is no key extractor"
+        problem = "requires keys, and there is no key extractor"
         allowed, fix = "'key', 'global', or a key extractor", ".with_key_extractor('user_id')"
         raise refused("scope", config.scope, problem, allowed=allowed, fix=fix)
     _check_groups(window)
@@ -140,7 +140,7 @@ def _check_scope(window: WindowDefinition) -> None:
     if config.idle_timeout is None and not has_own and "count" not in window.kind:
         _refuse_silence(config)
     if config.max_rows_per_batch is not None and not (has_own and scope == "key"):
-        problem = "is about the watermark of each key, and these have none of their own"
+        problem = "requires a watermark for each key, and the keys share one"
         allowed, fix = "max_rows_per_batch with scope='key'", _BUILDER.format("with_scope('key')")
         value = config.max_rows_per_batch
         raise refused("max_rows_per_batch", value, problem, allowed=allowed, fix=fix)

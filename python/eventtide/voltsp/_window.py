@@ -214,7 +214,7 @@ _Built = TypeVar("_Built", TimeConfig, AggregateDefinition)
 def _built(name: str, build: Callable[[_Built], _Built], empty: _Built, fix: str) -> _Built:
     """Return the result of `build` for an empty builder, after a check of its type."""
     kind = type(empty)
-    allowed = f"a function that is given an empty {kind.__name__} and returns one"
+    allowed = f"a function that receives an empty {kind.__name__} and returns one"
     if not callable(build):
         problem = f"has type {type(build).__name__}, which cannot be called"
         raise refused(name, build, problem, allowed=allowed, fix=fix, error=ArgumentTypeError)

@@ -75,7 +75,7 @@ def _check_calendar(settings: Settings, shape: Framed) -> None:
     zone = settings.time_zone
     for name, span in shape.spans().items():
         if zone is None and span.unit == "month":
-            problem = "is a calendar size, and no time zone says when its days begin"
+            problem = "is a calendar size, and no time zone is set"
             allowed, fix = "calendar sizes with a time zone", ".time_zone('Europe/Berlin')"
         elif zone is not None and span.unit == "us":
             problem = f"has a fixed length, and time_zone={zone!r} is for calendar sizes"
@@ -113,7 +113,7 @@ def _check_origin(settings: Settings) -> None:
         raise refused("origin", settings.origin, problem, allowed="one of the two", fix=fix)
     origin = read_origin(settings.origin)
     if origin.tzinfo is None and settings.time_zone is None:
-        allowed = "a time with its distance from UTC, or any time beside a time_zone"
+        allowed = "a time with a UTC offset, or any time with a time_zone"
         fix = f".origin('{origin.isoformat()}Z')"
         raise refused("origin", settings.origin, "has no time zone", allowed=allowed, fix=fix)
 

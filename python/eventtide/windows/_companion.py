@@ -105,7 +105,8 @@ class Companion:
         except Exception as error:
             if self._late.on_error == "log":
                 text = (
-                    "The handler of late rows, %s, failed for batch %d of query %s, which goes on."
+                    "The handler of late rows, %s, failed for batch %d of query %s, which"
+                    " continues."
                 )
                 _log.exception(text, self._late.title, context.batch_id, context.query.id)
             else:

@@ -55,7 +55,7 @@ class EventTime:
         _, *options = self.written()
         if self.watermark is None and options:
             name, value = options[0]
-            problem, allowed = "belongs to a policy, and there is none", f"{name} beside a policy"
+            problem, allowed = "belongs to a policy, and there is none", f"{name} with a policy"
             fix = "policy=WatermarkPolicies.with_fixed_lag('5s')"
             raise refused(name, value, problem, allowed=allowed, fix=fix)
         _ = self.parts

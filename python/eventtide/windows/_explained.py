@@ -99,7 +99,7 @@ def _key_time(settings: Settings) -> Iterator[str]:
         clock = "the clock" if idle.clock == "processing_time" else "the watermark over all keys"
         yield f"an idle key: all of its windows close after {spoken(idle.timeout)} by {clock}"
     if idle is not None or settings.heartbeat is not None:
-        yield f"idle keys are looked for at least every {spoken(settings.heartbeat or '1m')}"
+        yield f"idle keys are checked at least every {spoken(settings.heartbeat or '1m')}"
     if settings.key_ttl is not None:
         yield f"a key without windows is forgotten after {spoken(settings.key_ttl)}"
 
@@ -137,7 +137,7 @@ def _results(settings: Settings) -> str:
         return f"one row a window{f', with the rows{later}' if later else ''}"
     times = [trigger.meaning for trigger in settings.emit]
     times += [f"one more for late rows{later}"] if settings.late_updates else []
-    holds = "what came since the one before" if settings.discarding else "all rows so far"
+    holds = "the rows since the previous result" if settings.discarding else "all rows so far"
     return f"{', '.join(times)}; each of {holds}, with the name of its trigger"
 
 

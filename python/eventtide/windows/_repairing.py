@@ -140,7 +140,7 @@ def _final(window: WindowBuilder) -> WindowBuilder:
     if not isinstance(window.settings.shape, (Framed, Session, type(None))):
         problem = "has windows that the time of a late row alone does not determine"
         allowed = "tumbling, sliding or cumulate windows, and sessions"
-        raise refused("window", window, problem, allowed=allowed, fix="windows of time")
+        raise refused("window", window, problem, allowed=allowed, fix="time windows")
     _check_late_rule(window)
     plain = replace(
         window.settings,
@@ -165,8 +165,8 @@ def _check_late_rule(window: WindowBuilder) -> None:
     shape = window.settings.shape
     if isinstance(shape, Framed) and shape.kind == "sliding" and _may_miss_some(window.settings):
         problem = (
-            "may have lost rows that are in no late log: a row that finds only some of its windows"
-            " closed is in the others"
+            "may lack rows that are in no late log: a row for which only some windows are closed"
+            " is in the other windows"
         )
         allowed = "sliding windows under late_rule('frame_closed') or late_rule('behind_watermark')"
         fix = "the batch query over all rows, window.over(source).results"

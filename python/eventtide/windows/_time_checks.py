@@ -40,12 +40,12 @@ def _check_processing_time(settings: Settings) -> None:
         raise refused("event_time", time.column, problem, allowed=allowed, fix=fix)
     for name in _OF_EVENT_TIME:
         if (value := getattr(settings, name)) is not None:
-            problem = "is about late rows, and by processing_time() no row is late"
+            problem = "is about late rows, and with processing_time() no row is late"
             allowed, fix = f"{name} with an event time", ".event_time('ts') in its place"
             shown = getattr(value, "handler", value)
             raise refused(name, shown, problem, allowed=allowed, fix=fix)
     if scope is not None and scope.name != "global":
-        problem = "asks for several watermarks, and by processing_time() there is one clock"
+        problem = "requires several watermarks, and with processing_time() there is one clock"
         allowed, fix = "'key' or columns with an event time", "remove watermark_scope"
         raise refused("watermark_scope", scope.written, problem, allowed=allowed, fix=fix)
     if idle is not None and idle.clock == "event_time":
@@ -59,7 +59,7 @@ def _check_scope(settings: Settings) -> None:
     if scope is None or scope.name == "global":
         return
     if scope.name == "group" and not settings.key_by:
-        problem = "asks for groups of keys, and there are no keys"
+        problem = "requires keys, and there are none"
         allowed, fix = "'key', 'global', or keys by key_by(...)", "watermark_scope('key')"
         raise refused("watermark_scope", scope.written, problem, allowed=allowed, fix=fix)
     if isinstance(settings.shape, Session) and settings.key_idle_timeout is None:
@@ -67,14 +67,14 @@ def _check_scope(settings: Settings) -> None:
             f"is missing: with watermark_scope={scope.written!r} the last session of a key would"
             " stay open until its next row"
         )
-        allowed, fix = "a duration, as long as the gap or longer", ".key_idle_timeout('5m')"
+        allowed, fix = "a duration of at least the gap", ".key_idle_timeout('5m')"
         raise refused("key_idle_timeout", None, problem, allowed=allowed, fix=fix)
 
 
 def _check_rows_at_once(settings: Settings) -> None:
     scope, rows = settings.watermark_scope, settings.max_rows_per_batch
     if rows is not None and (scope is None or scope.name != "key"):
-        problem = "is about the watermark of each key, and these have none of their own"
+        problem = "requires a watermark for each key, and the keys share one"
         allowed, fix = "max_rows_per_batch with watermark_scope('key')", ".watermark_scope('key')"
         raise refused("max_rows_per_batch", rows, problem, allowed=allowed, fix=fix)
 

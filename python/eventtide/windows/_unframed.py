@@ -130,7 +130,7 @@ class Counted(Shape):
         "late_rule",
         *Session.without,
     )
-    why_without: ClassVar[str] = "ends with a row, whatever its time"
+    why_without: ClassVar[str] = "ends with a row, regardless of its time"
     rows: int
     every: int | None = None
 

@@ -40,10 +40,10 @@ private[options] object RetainedRowCodec {
       case (None, None) =>
         OptionReader.missing(
           s"$what.time",
-          s"it or $what.rows says how long a window is, or how far it slides"
+          s"it or $what.rows defines the length or the slide of a window"
         )
       case (Some(_), Some(other)) =>
-        throw new InvalidArgument(s"$what.rows", other.count, s"left out beside $what.time")
+        throw new InvalidArgument(s"$what.rows", other.count, s"left out with $what.time")
     }
   }
 

@@ -118,7 +118,7 @@ object SubstreamDescription {
 
   /** A stream without substreams. */
   val Global: SubstreamDescription =
-    SubstreamDescription("the whole source", "none was named, and the source has none of its own")
+    SubstreamDescription("the whole source", "none was named, and the source has none")
 
   /** The default for Kafka. */
   val Kafka: SubstreamDescription = SubstreamDescription("topic, partition", "Kafka's own")

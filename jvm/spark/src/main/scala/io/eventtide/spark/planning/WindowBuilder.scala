@@ -95,7 +95,7 @@ private[spark] object WindowBuilder {
       usesIngestionTime
     )
     if (settings.hasRowGaps && gap.isEmpty)
-      OptionReader.missing("gap", "it says how long a row keeps its session open")
+      OptionReader.missing("gap", "it defines how long a row keeps its session open")
     build(input, keys, aggregates, when, gap, scope, settings)
   }
 

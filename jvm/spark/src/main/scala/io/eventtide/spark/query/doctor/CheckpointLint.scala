@@ -38,8 +38,9 @@ private[query] object CheckpointLint {
 
   private def inputAdvice(input: WatermarkSettings, name: String): Seq[String] = Seq(
     Option.when(input.hasSubstreams && input.idleTimeoutMicros.isEmpty)(
-      s"$name has substreams (${input.substreams.text}) and no idle timeout: an idle one " +
-        "holds it back for ever. Set a substream_idle_timeout, unless the query must wait for each of them."
+      s"$name has substreams (${input.substreams.text}) and no idle timeout: an idle " +
+        "substream delays it indefinitely. Set a substream_idle_timeout, unless the query must " +
+        "wait for each substream."
     ),
     Option.when(!input.movesWithClock)(
       s"$name advances only with rows: the last windows stay open until more rows come. If that " +
