@@ -70,7 +70,7 @@ def configure(builder: SparkSession.Builder) -> SparkSession.Builder:
         A JVM without the jar is already running, the builder is for Spark Connect, or this
         installation has no jar.
     UnsupportedSparkError
-        There is no jar for the PySpark that is installed.
+        There is no jar for the installed PySpark.
 
     Notes
     -----
@@ -136,7 +136,7 @@ def jar_path() -> Path:
     Raises
     ------
     UnsupportedSparkError
-        There is no jar for the PySpark that is installed.
+        There is no jar for the installed PySpark.
     SetupError
         This installation has no jars.
     """

@@ -56,7 +56,7 @@ def column_list(
 
 
 def column_name(name: str, column: object, columns: Sequence[str] | None) -> str:
-    """Return the name of a column that is given by its name or as a Column.
+    """Return the name of a column, given as a name or as a Column.
 
     `columns` are the existing names, None if there are no rows yet. A Column prints its name
     without quotes, so only these names show whether ``my ts`` is a name.

@@ -55,7 +55,7 @@ def clean_late(
     dry_run : bool
         Whether to return the paths without removing the files.
     spark : SparkSession, optional
-        The session to read with. By default that of the query, or the active session.
+        The session to read with. By default the session of the query, or the active session.
 
     Returns
     -------
@@ -99,7 +99,7 @@ def compact_late(
     late_to : str, Path or sequence of them
         The folders of the query's ``late_to`` outside the checkpoint, as for `clean_late`.
     spark : SparkSession, optional
-        The session to read with. By default that of the query, or the active session.
+        The session to read with. By default the session of the query, or the active session.
 
     Returns
     -------
@@ -146,7 +146,7 @@ def forget_late_reader(
     reader : str
         The reader's id, as in ``read_checkpoint(...).late_readers`` and ``eventtide doctor``.
     spark : SparkSession, optional
-        The session to read with. By default that of the query, or the active session.
+        The session to read with. By default the session of the query, or the active session.
 
     Raises
     ------

@@ -64,7 +64,7 @@ class MinOf(_Combined):
     Raises
     ------
     InvalidArgumentError
-        There is no policy, or one is decorated: only the combination can be decorated.
+        There is no policy, or a policy is decorated: only the combination can be decorated.
     ArgumentTypeError
         An element is not a policy.
 
@@ -89,7 +89,7 @@ class MaxOf(_Combined):
     Raises
     ------
     InvalidArgumentError
-        There is no policy, or one is decorated: only the combination can be decorated.
+        There is no policy, or a policy is decorated: only the combination can be decorated.
     ArgumentTypeError
         An element is not a policy.
 

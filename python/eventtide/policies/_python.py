@@ -118,7 +118,7 @@ class PythonPolicy(WatermarkPolicy):
         cls.__doc__ = cls.__doc__ or "A policy in Python."  # a dataclass would have its signature
         try:
             dataclass(frozen=True, eq=False, repr=False)(cls)
-        finally:  # an annotated name may be what it fails for
+        finally:  # the failure may be an annotated name
             cls._check_name()
         other = _classes.get(cls.name, cls)
         place = (cls.__module__, cls.__qualname__)
@@ -150,7 +150,7 @@ class PythonPolicy(WatermarkPolicy):
     def advance(
         self,
         times: BatchTimes,
-        state: Any,  # noqa: ANN401 - what the policy chooses
+        state: Any,  # noqa: ANN401 - any JSON value
     ) -> tuple[datetime | None, Any]:
         """Return the watermark after a batch, and the state for the next call.
 

@@ -68,7 +68,7 @@ class Script:
     ...     script.clock("+1m").expect(watermark="2024-01-01 00:00:32")
     """
 
-    def __init__(  # noqa: PLR0913 - a test names what it needs
+    def __init__(  # noqa: PLR0913 - keywords, most with defaults
         self,
         query: Query,
         schema: str | StructType,

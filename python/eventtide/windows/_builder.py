@@ -267,4 +267,4 @@ if TYPE_CHECKING:
     class ShapedWindow(WindowBuilder):
         """A window with a kind, so that a type checker reports a second kind."""
 
-        _of: None  # type: ignore[assignment] # the kinds of windows are methods of one that has it
+        _of: None  # type: ignore[assignment] # the methods that set a kind require it

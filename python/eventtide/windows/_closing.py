@@ -249,7 +249,7 @@ class Closing(Described):
             Whether a result has only the rows since the previous result of its trigger, instead of
             all rows so far. It requires a trigger before the end, or `late_updates`.
         late_updates : bool
-            Whether a window emits again when rows come within its `allowed_lateness`, which must
+            Whether a window emits again when rows arrive within its `allowed_lateness`, which must
             be set. By default a window with an allowed lateness has one result, at the end of the
             lateness.
 

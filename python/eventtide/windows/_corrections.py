@@ -82,7 +82,7 @@ class Corrections:
         return rows.select(_WINDOW, key.alias(_KEY), value)
 
     def _is_touched(self) -> Column:
-        """Return whether the new results of a group replace the old ones."""
+        """Return whether the new results of a group replace the old results."""
         if self.takes_all:
             return F.size(_NEW) > 0
         touched = F.size(_LATE) > 0

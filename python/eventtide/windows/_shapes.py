@@ -197,7 +197,7 @@ def _check_count(whole: _Length, piece: _Length) -> None:
 
 
 def _divisors(size: Span, piece: Span) -> list[str]:
-    """Return the nearest pieces that divide a size: the one below and the one above.
+    """Return the nearest pieces that divide a size: the next lower and the next higher.
 
     Both are whole numbers of the largest unit of which `piece` is a whole number. A piece that is
     more than ten times shorter or longer is not returned.

@@ -28,5 +28,5 @@ class SqlAggregate:
 
 
 def columns(aggregates: tuple[Column | SqlAggregate, ...]) -> list[Column]:
-    """Return aggregates as Columns; those in SQL text need an active session."""
+    """Return aggregates as Columns; aggregates in SQL text need an active session."""
     return [one.column if isinstance(one, SqlAggregate) else one for one in aggregates]

@@ -270,7 +270,8 @@ final class RowLog(archive: BlockStore, limits: RowLimits, isNumbered: Boolean =
   *
   * @param rows maximum number of rows in a block
   * @param bytes size in bytes from which on a block takes no more rows
-  * @param atHand maximum number of rows of a key in memory at once; other rows are read on access
+  * @param atHand maximum number of rows of a key in memory at the same time; other rows are read on
+  *   access
   */
 final case class RowLimits(rows: Int = 1024, bytes: Int = 1 << 20, atHand: Int = 1000000)
 

@@ -155,7 +155,7 @@ private[rowwindow] final class TimeTriggeredWindows(
     case WindowLength.Time(time) =>
       val needed = if (keepsLast && hasEnded) lastEnd else nextEnd
       log.drop(_.highest <= Clamped.subtract(needed, time))
-    // Rows before a full window are in no later window, whatever their times.
+    // Rows before a full window are in no later window, regardless of their times.
     case WindowLength.Rows(count) =>
       if (loaded != null && loaded.slots.cardinality == count) {
         val first = log.number(loaded.slots.nextSetBit(0))

@@ -13,7 +13,7 @@ object PolicyEvent {
   final case class Skip(pause: Long) extends PolicyEvent
   final case class Row(pause: Long, ts: Long) extends PolicyEvent
 
-  /** A row that carries a mark; see `WatermarkPolicy.observeMark`. */
+  /** A row with a mark; see `WatermarkPolicy.observeMark`. */
   final case class Mark(pause: Long, ts: Long, mark: Long) extends PolicyEvent
   final case class Batch(pause: Long, times: Seq[Long]) extends PolicyEvent
 

@@ -12,8 +12,8 @@ import java.util.Arrays
   *     only in `ensureCapacity`.
   *   - '''Units:''' times are event times, `last` is a clock value.
   *   - '''Edges:''' an index starts with threshold `Long.MinValue`, so no row is deferred. The same
-  *     holds for an unused index: the caller applies its row at once and rejects it. There is
-  *     room from the first `ensureCapacity` on; batches do not need any.
+  *     holds for an unused index: the caller applies its row immediately and rejects it. There is
+  *     space only after the first `ensureCapacity`; batches do not need any.
   *   - '''Restart:''' nothing to save: deferred rows are applied before their substream is read.
   */
 private[watermark] final class DeferredUpdates {
@@ -24,7 +24,7 @@ private[watermark] final class DeferredUpdates {
   private var tops = new Array[Long](0)
 
   /** Defers a row; returns false if it is at or above its substream's threshold and must be applied
-    * at once.
+    * immediately.
     */
   def defer(now: Long, index: Int, ts: Long): Boolean = {
     val cell = index * Width
@@ -56,7 +56,7 @@ private[watermark] final class DeferredUpdates {
     updateCountOnly(index)
   }
 
-  /** Makes room for `capacity` substreams. */
+  /** Allocates space for `capacity` substreams. */
   def ensureCapacity(capacity: Int): Unit = if (capacity > thresholds.length) {
     val before = thresholds.length
     cells = Arrays.copyOf(cells, capacity * Width)

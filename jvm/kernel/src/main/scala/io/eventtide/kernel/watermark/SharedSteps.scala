@@ -22,7 +22,7 @@ private[watermark] final class SharedSteps {
   import SharedSteps._
 
   private val steps = ArrayBuffer.empty[Step]
-  private var recorded = 0 // steps recorded so far; gives each step a unique number
+  private var recorded = 0 // steps recorded so far; the number of a step is unique
   private var isRecording = false
 
   /** Records that every substream followed the clock, under a cap. */

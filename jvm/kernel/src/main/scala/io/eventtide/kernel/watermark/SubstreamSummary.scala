@@ -5,9 +5,9 @@ import scala.collection.mutable
 /** Totals over all substreams, and reports of the most relevant ones.
   *
   *   - '''Units:''' the unit of event times.
-  *   - '''Edges:''' with more than `most` substreams, `listed` has `most` of them: active ones
-  *     before idle ones, lowest watermark first. If the substream with the highest event time is
-  *     not among them, it replaces the last one.
+  *   - '''Edges:''' with more than `most` substreams, `listed` has `most` of them: active
+  *     substreams before idle substreams, lowest watermark first. If the substream with the highest
+  *     event time is not among them, it replaces the last one.
   *
   * @param count number of substreams
   * @param idle number of idle substreams

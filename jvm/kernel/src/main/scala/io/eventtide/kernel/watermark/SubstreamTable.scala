@@ -38,7 +38,7 @@ private[watermark] final class SubstreamTable(
     substream
   }
 
-  /** Makes room for deferred rows. */
+  /** Allocates space for deferred rows. */
   def reserveDeferred(): Unit = deferred.ensureCapacity(members.length)
 
   /** Defers the rows of a substream that cannot take it to `target`. */

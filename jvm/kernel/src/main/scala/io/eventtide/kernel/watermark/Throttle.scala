@@ -37,7 +37,7 @@ trait Throttle {
   /** The lowest ideal that moves `emitted` at all; `Long.MinValue` if any ideal does. */
   def nextTarget: Long
 
-  /** The lowest ideal that changes any state; lower ones need not be offered. */
+  /** The lowest ideal that changes any state; lower ideals need not be offered. */
   def lowestToOffer: Long = nextTarget
 
   /** The clock value before which nothing is emitted; `Long.MinValue` if there is no such limit. */

@@ -29,7 +29,7 @@ trait WatermarkPolicy {
   /** Ticks, then applies the rows of one batch, of which only the extremes matter. */
   def observe(now: Long, maxTs: Long, minTs: Long): Unit = observe(now, maxTs)
 
-  /** Applies the highest mark of the rows just observed: a watermark that a row carries. */
+  /** Applies the highest mark of the observed rows: a watermark inside a row. */
   def observeMark(mark: Long): Unit = ()
 
   /** Whether there is a watermark yet. */
@@ -48,7 +48,7 @@ trait WatermarkPolicy {
     *
     * Rows below it may be applied later, before the clock moves, in one call with their highest
     * time; the policy's state must be the same. `Long.MinValue` means that every row must be
-    * applied at once.
+    * applied immediately.
     */
   def firstRowFor(target: Long): Long = Long.MinValue
 

@@ -4,7 +4,7 @@ import io.eventtide.kernel.RecordTooLarge
 
 /** A growing byte array that records are written to; it is reused for the next record.
   *
-  *   - '''Units:''' numbers are written as variable-length integers, small ones in one byte.
+  *   - '''Units:''' numbers are written as variable-length integers, small numbers in one byte.
   *   - '''Edges:''' throws `RecordTooLarge` if more than `limit` bytes are needed.
   */
 final class ByteSink(initial: Int = 256, limit: Int = ByteSink.Longest) {

@@ -4,7 +4,7 @@ import io.eventtide.kernel.StateVersion
 
 /** The frames of one key in blocks of a block store; one block at a time is in memory.
   *
-  * The name of a block is its first frame, which stays in the block as long as the block exists.
+  * The name of a block is its first frame, which stays in the block while the block exists.
   * The closed and the pending frames of a key can therefore share a block store: no frame is both
   * closed and pending, and no block has both kinds.
   */

@@ -3,7 +3,7 @@ package io.eventtide.kernel.window
 /** The closed frames of one key whose windows may still change.
   *
   * A row for a closed frame updates the closed windows that contain it. Their results come from a
-  * window state over the frames around the changed ones.
+  * window state over the frames around the changed frames.
   *
   *   - '''Source:''' Flink's allowed lateness.
   *

@@ -3,8 +3,8 @@ package io.eventtide.kernel.window
 /** A queue of frames: mostly added at the end and taken from the start. Both ends are in memory.
   *
   * A short queue is one record. When a long queue is written, its middle frames are moved into
-  * blocks, so that the record stays short. A new block has as many frames as there are blocks, but
-  * at least `blockSize`, so the record and the blocks grow at the same rate.
+  * blocks, so that the record stays short. The number of frames in a new block equals the number of
+  * blocks, but is at least `blockSize`. So the record and the blocks grow at the same rate.
   */
 private[window] final class FrameQueue(
     buffers: Buffers,

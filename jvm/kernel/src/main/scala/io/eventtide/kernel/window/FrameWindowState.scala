@@ -4,9 +4,9 @@ import io.eventtide.kernel.StateVersion
 
 /** The frames of one key, and its windows as they close.
   *
-  * A pending frame waits until a window that ends with it closes. A closed frame is retained as
-  * long as an open window contains it. The instance is reused for one key after another: `begin` or
-  * `read`, then `add`, then `next` until it returns false, then `write` unless it is empty.
+  * A pending frame waits until a window that ends with it closes. A closed frame is retained while
+  * an open window contains it. The instance is reused for one key after another: `begin` or `read`,
+  * then `add`, then `next` until it returns false, then `write` unless it is empty.
   *
   *   - '''Guarantee:''' a window emits one result, if it has a frame, in ascending order of end.
   *     The work depends on the number of frames, never on the length of a gap.

@@ -3,7 +3,7 @@ package io.eventtide.kernel.window
 import io.eventtide.kernel.InvalidArgument
 import io.eventtide.kernel.time.{Clamped, Frame}
 
-/** When a key is idle, and how long an empty key is retained.
+/** The rules by which a key is idle, and by which an empty key is retained.
   *
   *   - '''Units:''' the unit of the clock that measures idleness.
   *

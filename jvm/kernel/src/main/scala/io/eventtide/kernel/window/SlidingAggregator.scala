@@ -33,7 +33,7 @@ private[window] trait SlidingAggregator {
   def read(in: ByteSource): Unit
 }
 
-/** For tumbling and cumulative windows, whose frames are only evicted all at once.
+/** For tumbling and cumulative windows, whose frames are only evicted all together.
   *
   * Keeps one buffer, regardless of the number of frames.
   */

@@ -9,7 +9,7 @@ package io.eventtide.spark.latelog
   * @param first
   *   the first batch that the file covers; `last` is the last one
   * @param revision
-  *   how often the batch has been written before; 0 for a fold
+  *   the number of earlier writes of the batch; 0 for a fold
   */
 private[latelog] final case class LateIndexFile(
     name: String,

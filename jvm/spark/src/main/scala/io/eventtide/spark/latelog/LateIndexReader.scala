@@ -71,7 +71,7 @@ private[spark] final class LateIndexReader(root: Path, conf: Configuration) {
       selection: LateSelection = LateSelection.All
   ): Seq[LateIndexEntry] = attempt(LateIndexReader.Attempts)(read(after, until, selection))
 
-  /** The entries that can be read; missing or damaged ones are skipped. */
+  /** The readable entries; missing or damaged entries are skipped. */
   def readable(after: Long, until: Long, selection: LateSelection): Seq[LateIndexEntry] =
     Try(entries(after, until, selection)).getOrElse {
       for {
@@ -100,7 +100,7 @@ private[spark] final class LateIndexReader(root: Path, conf: Configuration) {
     try look
     catch { case gone: FileNotFoundException => Left(gone.getMessage) }
 
-  // Reads only as many files as are needed: there may be many more.
+  // Reads only the needed files: there may be many more.
   private def find(after: Long, until: Long, batches: Int): Either[String, Long] = {
     val found = wanted(after, until).iterator.flatMap(batchesOf)
     Right(

@@ -31,7 +31,7 @@ private[spark] final class LateLogReader(
   /** The batch with which the first `batches` batches above `after` end; at most `until`. */
   def upTo(after: Long, until: Long, batches: Int): Long = index.upTo(after, until, batches)
 
-  /** Creates the mark with which a query records how far it has read this log.
+  /** Creates the mark with which a query records its position in this log.
     *
     * @param source
     *   the folder that Spark assigns to the source in the checkpoint of the reading query

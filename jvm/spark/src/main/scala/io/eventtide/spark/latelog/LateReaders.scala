@@ -104,7 +104,7 @@ private[spark] object LateReaders {
     if (one.batchId >= other.batchId) one else other
 }
 
-/** Records how far one stream has read, if it can write to the checkpoint.
+/** Records the position of one stream, if the stream can write to the checkpoint.
   *
   *   - '''Edges:''' a stream that cannot write continues without a mark while the log keeps all
   *     rows. It fails if the log has a retention, which would not wait for the stream.

@@ -24,7 +24,7 @@ import io.eventtide.spark.EventtideException
 /** The schema of a late log: the columns of the row, then the added columns on why it is late. */
 private[spark] object LateSchema {
 
-  /** The added columns. The first two come with the row, the batch provides the others. */
+  /** The added columns. The first two are part of the row, the batch provides the others. */
   val Added: StructType = new StructType()
     .add("_substream", StringType)
     .add("_key", StringType)

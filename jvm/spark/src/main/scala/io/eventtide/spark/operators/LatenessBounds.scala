@@ -183,7 +183,7 @@ private[operators] final class BoundHashBuckets(
     Array.tabulate(wanted(before.length))(i => before(i & (before.length - 1)))
   }
 
-  // At least two buckets per key, so that few keys share one. The minimum applies to the first
+  // At least two buckets per key, so that few keys share a bucket. The minimum applies to the first
   // keys, which arrive before they are counted.
   private def wanted(least: Int): Int = {
     val forKeys =
@@ -194,7 +194,7 @@ private[operators] final class BoundHashBuckets(
   def raise(of: UnsafeRow, watermark: Long): Unit =
     if (LatenessBounds.raise(bounds, hashOf(of).getInt(0), lateBelow(watermark))) hasRisen = true
 
-  /** Whether the bounds differ from the known ones. */
+  /** Whether the bounds differ from the known bounds. */
   def hasChanged: Boolean = hasRisen || !known.exists(_.length == bounds.length)
 }
 

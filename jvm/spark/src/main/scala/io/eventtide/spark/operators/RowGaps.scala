@@ -14,7 +14,7 @@ private[operators] final class RowGaps(at: Int, latest: Long) {
 
   def of(row: InternalRow): Long = row.getLong(at)
 
-  /** Whether the time that a row at `micros` covers is one that Spark can display. */
+  /** Whether Spark can display the time that a row at `micros` covers. */
   def fits(micros: Long, row: InternalRow): Boolean = of(row) <= latest - micros
 }
 

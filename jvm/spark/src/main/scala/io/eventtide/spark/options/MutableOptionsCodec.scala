@@ -19,7 +19,7 @@ private[spark] object MutableOptionsCodec {
     options.map { case (option, value) => s"$option=$value" }.mkString("\n")
   }
 
-  /** The requested window, with its mutable options replaced by the written ones. */
+  /** The requested window, with its mutable options replaced by the written options. */
   def read(text: String, current: WindowSettings): WindowSettings = {
     val options = new OptionReader(values(text))
     val policy = options.get("policy").map(_ => WatermarkOptionsCodec.policy(options, ""))

@@ -22,9 +22,9 @@ import io.eventtide.spark.policies.{PolicyErrors, PythonPolicyKind}
 /** Parses a flat map of options into settings. Text becomes types only here.
   *
   * {{{
-  *   policy=limiting_lag_and_lull  lag=PT5S  max_lull=PT30S      parameters beside their policy
+  *   policy=limiting_lag_and_lull  lag=PT5S  max_lull=PT30S      parameters next to their policy
   *   policy=min_of  of.0.policy=with_fixed_lag  of.0.lag=PT5S    nested policies, numbered
-  *   policy=by_substream  of.0.substream=eu  of.1.substream=*    which substreams have which
+  *   policy=by_substream  of.0.substream=eu  of.1.substream=*    the substreams of each policy
   *   decorators.0=throttle_by_frame  decorators.0.size=PT1S      in the order of application
   *   decorators.1=guard_future  decorators.1.max_ahead=PT1H  decorators.1.on=late
   *   substream_idle_timeout  expected (a count)  expected.0 (names)  max_substreams  substream_ttl

@@ -12,9 +12,9 @@ import io.eventtide.spark.EventtideException
   *   kind=tumbling size=P1M  time_zone=Europe/Berlin   calendar days (P14D) or months (P12M)
   *   offset=PT5S  origin=2024-01-01T00:00:00Z          where windows start
   *   profile=jet  late_rule=frame_closed            rules; each can be set separately
-  *   delay=PT5S  allowed_lateness=PT1H                 how long a window stays open
+  *   delay=PT5S  allowed_lateness=PT1H                 the time that a window stays open
   *   kind=session  gap=PT5M  maximum_duration=PT1H  touching=merge
-  *   kind=session  gap=column                       each row has a gap of its own
+  *   kind=session  gap=column                       each row has its own gap
   *   kind=count  rows=100  slide=10
   *   kind=storm  length.time=PT20S  slide.rows=3       each in time or in rows
   *   result=rows  rows_in_memory=1000000               windows are emitted with their rows

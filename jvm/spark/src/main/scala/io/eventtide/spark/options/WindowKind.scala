@@ -164,7 +164,7 @@ object WindowKind {
     * @param usesIngestionTime
     *   whether the event time of rows is their ingestion time, so that they count on arrival
     * @param rowsAtHand
-    *   the maximum number of rows of a key that are in memory at once
+    *   the maximum number of rows of a key in memory at the same time
     */
   final case class RetainingRows(
       spec: RetainedRowSpec,

@@ -195,7 +195,7 @@ private[spark] object WindowBuilder {
   // Python's name for the column.
   private val ProcessingTime = "_processing_time"
 
-  // The mark makes Spark accept the aggregation by this column as one that can be finalized.
+  // The mark makes Spark accept that the aggregation by this column can be finalized.
   private def frameOf(eventTime: Attribute, settings: WindowSettings): Alias =
     Alias(FrameNumber(eventTime, settings.spec.frames), "_eventtide_frame")(
       explicitMetadata = Some(Mark)

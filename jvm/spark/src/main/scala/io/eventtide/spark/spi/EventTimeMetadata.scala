@@ -26,7 +26,7 @@ private[spark] object EventTimeMetadata {
   /** The columns with the tag on the event time column only.
     *
     * The tag's delay is the lag of the policy. `dropDuplicatesWithinWatermark` retains a key for
-    * this long behind the watermark.
+    * this time behind the watermark.
     */
   def on(columns: Seq[Attribute], eventTime: Attribute, policy: PolicySpec): Seq[Attribute] = {
     val column = columns.find(_.exprId == eventTime.exprId).getOrElse(eventTime)

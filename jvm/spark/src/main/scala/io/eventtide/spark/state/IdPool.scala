@@ -1,6 +1,6 @@
 package io.eventtide.spark.state
 
-/** Allocates numbers from 0 up and reuses released ones; numbers stay below the peak in use. */
+/** Allocates numbers from 0 up and reuses released numbers; numbers stay below the peak in use. */
 private[state] final class IdPool {
   private var free = new Array[Int](16)
   private var freeCount = 0

@@ -10,7 +10,7 @@ import io.eventtide.kernel.window.{ByteSink, ByteSource}
 
 /** Buffers of any length: rows of values and of the objects of typed aggregates. */
 private[state] final class ObjectBufferPool(calls: AggregateFunctions) extends BufferPool {
-  private val rows = mutable.ArrayBuffer.empty[InternalRow] // free ones are null
+  private val rows = mutable.ArrayBuffer.empty[InternalRow] // free slots are null
   private val numbers = new IdPool
   private val toBytes = UnsafeProjection.create(calls.types)
   private val written = newRow()

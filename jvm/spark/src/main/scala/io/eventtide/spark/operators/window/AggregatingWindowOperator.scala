@@ -131,7 +131,8 @@ private[window] final class AggregatingWindowOperator(
     onTime
   }
 
-  /** Adds the rows of a frame that are on time; the other rows of the frame come one by one. */
+  /** Adds the rows of a frame that are on time; the other rows of the frame are added one by one.
+    */
   private def addOnTime(frame: Long, buffer: UnsafeRow): Unit = {
     val (lowest, highest) = (buffer.getLong(lowestAt), buffer.getLong(lowestAt + 1))
     val rows = buffer.getLong(lowestAt + 2)

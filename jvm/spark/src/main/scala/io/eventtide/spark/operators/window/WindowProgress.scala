@@ -42,7 +42,7 @@ private[window] object WindowProgress {
     WindowProgress(late, Option.when(!keys.exists(_ == NextTimer.Unknown))(keys.sum))
   }
 
-  /** The metrics in addition to those of every stateful operator. */
+  /** The metrics in addition to the metrics of every stateful operator. */
   val metrics: Seq[StatefulOperatorCustomMetric] =
     LateReason.all.map { reason =>
       StatefulOperatorCustomSumMetric(nameOf(reason), s"number of late rows: ${reason.name}")

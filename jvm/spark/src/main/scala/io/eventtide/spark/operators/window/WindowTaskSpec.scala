@@ -45,10 +45,10 @@ private[window] final case class WindowTaskSpec(
 ) {
   private def settings = spec.settings
 
-  /** How far timers had fired before this batch, see `WindowSettings.closedUpTo`. */
+  /** The limit up to which timers had fired before this batch, see `WindowSettings.closedUpTo`. */
   val passed: Long = batch.before.fold(Long.MinValue)(settings.closedUpTo)
 
-  /** How far timers fire in this batch. */
+  /** The limit up to which timers fire in this batch. */
   val closing: Long =
     if (batch.isPeek) FrameWindowState.Never
     else batch.after.fold(Long.MinValue)(settings.closedUpTo)

@@ -212,7 +212,7 @@ private[spark] final class CheckpointReport(
     ReadLedger(files.read(committed.getOrElse(-1L) + 1), files.length, files.bytes)
   }
 
-  // The settings of the given plan take precedence over those of the last run.
+  // The settings of the given plan take precedence over the settings of the last run.
   private def settingsOf(entries: Seq[LedgerEntry]): Seq[WatermarkSettings] = {
     val fitting = plan.filter(_ => refusal.isEmpty)
     val planSettings = fitting.map(PlanNodes.watermarks(_).map(_.settings))

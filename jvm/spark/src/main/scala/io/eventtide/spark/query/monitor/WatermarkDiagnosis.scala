@@ -53,7 +53,9 @@ private[query] object WatermarkDiagnosis {
 
   private val Second = 1000000L
 
-  /** The next window to close and what closes it, a time or a watermark; empty if none is open. */
+  /** The next window to close, with the time or the watermark that closes it; empty if none is
+    * open.
+    */
   private def next(query: WatermarkReport): String = query.outlook.first.fold("") { closing =>
     val when = (closing.byClock, query.outlook.nowMicros) match {
       case (Some(at), Some(now)) =>

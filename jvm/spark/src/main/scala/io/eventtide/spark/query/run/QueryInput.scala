@@ -121,7 +121,7 @@ private[query] final class QueryInput(val nodeId: UUID, val settings: WatermarkS
     one.backlog == Backlog.Unknown &&
       (SubstreamName.isPlaceholder(one.name) || settings.expected.contains(one.name))
 
-  // The partition was awaited, is read to its end without a row here, and can never become idle.
+  // The partition was awaited, has no row here up to its end, and can never become idle.
   private def canBeDropped(one: SubstreamReport): Boolean =
     one.rows == 0 && one.backlog == Backlog.Empty && settings.idleTimeoutMicros.isEmpty &&
       settings.expected.isEmpty && settings.expectedCount.isEmpty

@@ -98,8 +98,8 @@ final class StreamExecutionAccess private (execution: StreamExecution) {
     )
   }
 
-  /** Replaces the ids of the state store checkpoints that an operator reads in the next batch. Spark
-    * compares them with what the tasks have read.
+  /** Replaces the ids of the state store checkpoints that an operator reads in the next batch.
+    * Spark compares them with the ids that the tasks have read.
     */
   def replaceStateIds(operatorId: Long, ids: Array[Array[String]]): Unit =
     execution.lastExecution.currentStateStoreCkptId.put(operatorId, ids): Unit
