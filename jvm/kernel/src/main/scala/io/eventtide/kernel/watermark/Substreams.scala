@@ -41,7 +41,7 @@ final class Substreams(
   idleTimeout.foreach(Substreams.IdleTimeout.check)
   ttl.filter(most => idleTimeout.forall(_ > most)).foreach { most =>
     val least =
-      idleTimeout.fold("given together with an idle timeout")(at => s"at least the idle timeout $at")
+      idleTimeout.fold("given with an idle timeout")(at => s"at least the idle timeout $at")
     throw new InvalidArgument(Substreams.Ttl, most, least)
   }
 
