@@ -79,14 +79,14 @@ def configure(builder: SparkSession.Builder) -> SparkSession.Builder:
     returns its path.
 
     The state store is Spark's RocksDB, with version 2 of Spark's state format
-    (``spark.sql.streaming.stateStore.checkpointFormatVersion``), in which two drivers on one
+    (``spark.sql.streaming.stateStore.checkpointFormatVersion``). In this format, two drivers on one
     checkpoint never write the same file. In a session with a state store other than RocksDB the
     format is not changed. A checkpoint in format 1 continues in format 1 with Spark 4.3. Spark 4.1
     rejects it: set the format to 1 for a session that continues such queries.
 
     Spark's check that a new checkpoint is empty
-    (``spark.sql.streaming.verifyCheckpointDirectoryEmptyOnStart``) is disabled, because it rejects
-    the checkpoint of a driver that was killed in its very first batch. For queries with eventtide
+    (``spark.sql.streaming.verifyCheckpointDirectoryEmptyOnStart``) is disabled. It rejects the
+    checkpoint of a driver that was killed in its very first batch. For queries with eventtide
     watermarks or windows, a checkpoint that has lost its offsets is still rejected, with a named
     error.
 

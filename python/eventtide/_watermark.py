@@ -91,8 +91,8 @@ def with_watermark(  # noqa: PLR0913 - the last seven are keywords with a defaul
         other query logs a warning. By default the session's ``spark.eventtide.maxClockStep``, 5
         minutes unless set.
     on_restart : {"hold_until_caught_up", "resume"}, optional
-        Whether a clock-driven watermark waits after a restart until the sources have no backlog,
-        so that no row is late only because the query was down. By default it waits.
+        Whether a clock-driven watermark waits after a restart until the sources have no backlog. By
+        default it waits, so that no row is late only because the query was down.
     name : str, optional
         A name of the input for `blame`, `progress` and `explain`, such as ``"orders"``. By default
         inputs have numbers. It may change at a restart.

@@ -86,9 +86,9 @@ def micros(name: str, value: Duration, *, positive: bool = False) -> int:
     name : str
         The name of the argument, for the error.
     value : str or timedelta
-        Text with units from large to small (``w``, ``d``, ``h``, ``m``, ``s``, ``ms``, ``us`` or
-        their English names, with decimals if exact), also after the word ``interval``, as in
-        Spark; ISO 8601 text without years and months; or a ``timedelta``.
+        Text with units from large to small: ``w``, ``d``, ``h``, ``m``, ``s``, ``ms``, ``us`` or
+        their English names, with decimals if exact. The word ``interval`` may precede it, as in
+        Spark. Or ISO 8601 text without years and months, or a ``timedelta``.
     positive : bool
         Whether zero is rejected.
 
@@ -100,8 +100,8 @@ def micros(name: str, value: Duration, *, positive: bool = False) -> int:
     Raises
     ------
     InvalidDurationError
-        The value is a bare number, has an unknown unit or a unit without a fixed length (months,
-        years), is not exact in microseconds, is negative, is too long, or is zero if `positive`.
+        The value is a bare number, or has an unknown unit or a unit without a fixed length (months,
+        years). Or it is not exact in microseconds, negative, too long, or zero if `positive`.
 
     Notes
     -----

@@ -45,7 +45,7 @@ def check_extractor(name: str, extractor: object) -> None:
     --------
     >>> check_extractor("key_extractor", "org.acme.Event::userId")
     Traceback (most recent call last):
-    eventtide.errors.InvalidArgumentError: key_extractor='org.acme.Event::userId' is a Java method...
+    eventtide.errors.InvalidArgumentError: key_extractor='org.acme.Event::userId' is a Java ...
     """
     allowed, fix = "a column name, SQL text or a Column", f"{name}='user_id'"
     of_type(name, extractor, (str, Column), allowed, fix)

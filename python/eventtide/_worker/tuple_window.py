@@ -65,9 +65,9 @@ class TupleWindow(Generic[RowsT]):
     def get_expired(self) -> RowsT:
         """Return the rows of the key's previous window that are not in this window.
 
-        So a running sum that adds new rows and subtracts expired rows always equals the sum of all
-        rows of the window, also after a time without windows. If ``key_ttl`` has purged a key, the
-        key's last rows are never reported as expired.
+        So a running sum that adds new rows and subtracts expired rows always equals the sum of the
+        window's rows, also after a time without windows. If ``key_ttl`` has purged a key, the key's
+        last rows are never reported as expired.
         """
         return self._take(self._before.without(self._now))
 

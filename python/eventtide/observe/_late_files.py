@@ -160,9 +160,9 @@ def forget_late_reader(
     Notes
     -----
     Late rows that a stream over ``eventtide-late`` or a handler has not read are retained
-    regardless of their age, even while the reader is stopped, because its query may be restarted.
-    Call this function if it will not be restarted. A reader that is restarted is registered again.
-    Its query fails with a named error if rows that it had not read are purged.
+    regardless of their age. This holds even while the reader is stopped, because its query may be
+    restarted. Call this function if it will not be restarted. A reader that is restarted is
+    registered again. Its query fails with a named error if rows that it had not read are purged.
 
     Examples
     --------

@@ -141,8 +141,8 @@ class GuardFuture(Decorator):
     max_ahead : str or timedelta
         The limit by which an event time may be ahead of the clock, zero or more.
     on : {"clamp", "late", "fail"}
-        ``clamp`` keeps the row and limits its effect on the watermark to `max_ahead`, ``late``
-        treats the row as late and counts it, ``fail`` stops the query.
+        ``clamp`` keeps the row and limits its effect on the watermark to `max_ahead`. ``late``
+        treats the row as late and counts it. ``fail`` stops the query.
 
     Notes
     -----

@@ -133,8 +133,8 @@ class StormWindow(BoltSettings):
         *columns : str or Column
             One or more, as names, SQL text or Columns. Null is a key value like any other.
         key_ttl : str or timedelta, optional
-            The processing time after the last row of a key at which the key is purged, once all of
-            its rows have been in a window. By default one day.
+            The processing time without rows after which a key is purged, once all of its rows have
+            been in a window. By default one day.
         """
         allowed, fix = "columns, one after the other", ".group_by('user', 'site')"
         for column in column_list("group_by", columns, allowed, fix):

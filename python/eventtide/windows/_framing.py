@@ -223,7 +223,7 @@ class Framing(Described):
         """Group rows with less than a gap between their times into sessions.
 
         A session extends from its first row to a gap after its last row. With a gap for each row,
-        it extends to the latest end of its rows' gaps, so a later row with a shorter gap never
+        it extends to the latest end of its rows' gaps. So a later row with a shorter gap never
         shortens it.
 
         Parameters

@@ -34,8 +34,8 @@ def repair(
     """Correct the results that a query has written, with the late rows in its late log.
 
     The windows of late rows are recomputed from all rows; the other windows are unchanged. So the
-    result is correct for every aggregate, including an average or a distinct count, which cannot be
-    corrected from only the old value and the late rows.
+    result is correct for every aggregate. This includes averages and distinct counts, which cannot
+    be corrected from only the old value and the late rows.
 
     Parameters
     ----------

@@ -76,12 +76,12 @@ class Settings:
         -------
         dict of str to str
             ``kind``, and ``size`` with its ``slide`` or ``step``, or ``gap``, or ``rows`` with its
-            ``slide``. The other settings have the names of their methods, except ``scope`` for the
-            watermark scope, ``key_idle_timeout`` and ``key_idle_clock``, ``triggers`` for the names
-            of all triggers, and ``every`` and ``every_rows`` for the values of these triggers.
-            Durations are ISO 8601 in seconds. Calendar sizes are periods in days or months
-            (``P14D``, ``P12M``). An origin is an instant in UTC. A flag is ``"true"``. Columns,
-            conditions and functions are not in the map; a gap for each row is ``"column"``.
+            ``slide``. The other settings have the names of their methods. Exceptions are ``scope``
+            for the watermark scope, ``key_idle_timeout`` and ``key_idle_clock``, ``triggers`` for
+            the names of all triggers, and ``every`` and ``every_rows`` for their values. Durations
+            are ISO 8601 in seconds. Calendar sizes are periods in days or months (``P14D``,
+            ``P12M``). An origin is an instant in UTC. A flag is ``"true"``. Columns, conditions and
+            functions are not in the map; a gap for each row is ``"column"``.
         """
         zoned = self.time_zone is not None
         options = {} if self.shape is None else self.shape.to_options(zoned=zoned)

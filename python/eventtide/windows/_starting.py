@@ -46,10 +46,10 @@ def start(
     -------
     StreamingQuery
         The running query. Its `awaitTermination` and `processAllAvailable` raise eventtide's error
-        classes without `named_errors`. With `on_late` it ends only when the calls are complete:
-        `awaitTermination` and `stop` wait for the calls of all committed batches,
-        `processAllAvailable` waits for the calls of the rows that it has read, and `isActive` is
-        true until the last call is complete.
+        classes without `named_errors`. With `on_late` it ends only when the calls are complete.
+        `awaitTermination` and `stop` wait for the calls of all committed batches.
+        `processAllAvailable` waits for the calls of the rows that it has read. `isActive` is true
+        until the last call is complete.
 
     Raises
     ------

@@ -16,7 +16,7 @@ import io.eventtide.kernel.window.{ByteSink, ByteSource}
   *
   *   - '''Edges:''' a window ends at the highest time counted by then. A window of N rows has the
   *     last N counted rows. A window of a duration has all rows of its interval that are counted in
-  *     the batch, including rows counted after the row that ended it.
+  *     the batch. That includes rows counted after the row that ended it.
   *   - '''Source:''' Storm's `WatermarkCountTriggerPolicy`.
   *
   * @param countsAtOnce

@@ -8,7 +8,7 @@ import io.eventtide.kernel.time.{Clamped, Frame}
 /** Emits a watermark only at the instants of a processing-time timer, as Storm does.
   *
   *   - '''Guarantee:''' at most one emission per interval. Between two timer instants, rows do not
-  *     change what is emitted, so an event is late only with respect to a watermark that the timer
+  *     change the emitted watermark. An event is therefore late only by a watermark that the timer
   *     has emitted.
   *   - '''Units:''' the interval is in the clock's unit.
   *   - '''Edges:''' see `IntervalThrottle`.

@@ -9,10 +9,10 @@ import io.eventtide.kernel.time.Clamped
   * A key has few sessions at a time, usually only the growing session.
   *
   *   - '''Guarantee:''' as in `WindowSet`; sessions are emitted in ascending order of start.
-  *   - '''Edges:''' a row that reaches several sessions merges them. If the maximum duration
-  *     keeps a row out of a session, the row starts another session, whose end may be after the
-  *     start of the next. A row that joins a closed session opens it again. If the session's end is
-  *     still closed, the session is emitted immediately, otherwise when it closes.
+  *   - '''Edges:''' a row that reaches several sessions merges them. If the maximum duration keeps
+  *     a row out of a session, the row starts another session. The end of that session may be after
+  *     the start of the next. A row that joins a closed session opens it again. If the session's
+  *     end is still closed, the session is emitted immediately, otherwise when it closes.
   *   - '''Restart:''' the record has a version.
   *
   * @param spec the sessions; its delay is the time from the end of a session until it can no longer

@@ -30,8 +30,9 @@ import io.eventtide.spark.state.{
 
 /** The specification of a window for its operators; sent to the executors.
   *
-  * Input rows have the keys, then a frame and its buffers, or all frames of the key as
-  * `PackedFramesWriter`, or the columns of a row that is not aggregated; see `Preaggregation`.
+  * Input rows have the keys, followed by one of three contents: a frame and its buffers, all frames
+  * of the key as `PackedFramesWriter`, or the columns of a row that is not aggregated. See
+  * `Preaggregation`.
   *
   * @param counts
   *   the `counts` of `Inverse` for functions that can deduct; empty for others

@@ -15,8 +15,8 @@ import org.apache.spark.unsafe.types.{CalendarInterval, UTF8String}
 import io.eventtide.kernel.time.Clamped
 
 /** The session gap of a row in microseconds. It is null for a row without a usable gap. A gap is
-  * not usable if it is null, zero or negative, if it has months, or if it is a text that Spark
-  * cannot parse.
+  * not usable if it is null, zero or negative. Gaps with months and texts that Spark cannot parse
+  * are not usable either.
   */
 final case class GapMicros(child: Expression) extends UnaryExpression {
   override def dataType: DataType = LongType

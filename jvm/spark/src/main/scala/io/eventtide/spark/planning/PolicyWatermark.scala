@@ -13,10 +13,10 @@ import io.eventtide.spark.spi.{EventTimeMetadata, WatermarkNode}
 /** A watermark node whose value comes from a policy over substreams.
   *
   * It must be an `EventTimeWatermark`. Spark's tracker identifies such nodes by their id in the
-  * first plan, and every rule and operator that looks for a watermark looks for that class. The
-  * delay is zero, because the policy has already applied its lag.
+  * first plan. Every rule and operator that looks for a watermark looks for that class. The delay
+  * is zero, because the policy has already applied its lag.
   *
-  * The expressions of substream and mark are part of the product, so that column pruning, alias
+  * The expressions of substream and mark are part of the product. So column pruning, alias
   * rewriting and `makeCopy` treat them like any other expression of a node.
   */
 final class PolicyWatermark(

@@ -32,7 +32,7 @@ import org.apache.spark.sql.types.{
   *
   * A sum over no values is null. After frames are deducted, the sum alone cannot distinguish null
   * from zero. So each sum is paired with a count of its values, which is added if the query has
-  * none. A sum that is never null has a count too, because the state format must not depend on the
+  * none. A sum that is never null has a count too: the state format must not depend on the
   * nullability that Spark infers for a column.
   *
   * @param aggregates

@@ -9,8 +9,8 @@ import org.apache.spark.sql.execution.streaming.operators.stateful.{
 import io.eventtide.spark.EventtideException
 import io.eventtide.spark.spi.BatchEventTimeStats
 
-/** The end of a batch. Credits the batch's rows and time to the policies, writes the late index and
-  * the ledger before Spark commits the batch, and reports the watermark to Spark.
+/** The end of a batch. Credits the batch's rows and time to the policies, and reports the watermark
+  * to Spark. Before Spark commits the batch, it writes the late index and the ledger.
   *
   * The watermark advances only if the batch had rows. Otherwise a no-data batch, which Spark runs
   * for an operator's cleanup, would cause the next no-data batch.

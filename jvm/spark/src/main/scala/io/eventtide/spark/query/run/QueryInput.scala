@@ -84,8 +84,8 @@ private[query] final class QueryInput(val nodeId: UUID, val settings: WatermarkS
     * watermark.
     *
     * If the source has no partitions at all, as for a pattern that matches no topic, the known
-    * partitions are kept, because access to them may have been revoked. They no longer delay the
-    * watermark: the input is idle until the source has a partition.
+    * partitions are kept: access to them may have been revoked. They no longer delay the watermark:
+    * the input is idle until the source has a partition.
     *
     * @param rows
     *   the rows that arrived at this clock value

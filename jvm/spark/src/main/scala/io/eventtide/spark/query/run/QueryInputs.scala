@@ -129,7 +129,7 @@ private[query] final class QueryInputs(inputs: IndexedSeq[QueryInput]) {
 
   /** The earliest clock value at which, without rows, the emitted watermark reaches `least`. If it
     * is within a millisecond of `least` or above, the target is one step above the emitted
-    * watermark, because timers are not exact to the millisecond.
+    * watermark: timers are not exact to the millisecond.
     */
   def nextDue(least: Long): Option[Long] = {
     val step = if (inputs.forall(_.settings.isThrottled)) 1000L else QueryInputs.UnthrottledStep

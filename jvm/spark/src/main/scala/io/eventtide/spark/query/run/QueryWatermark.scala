@@ -16,7 +16,7 @@ import io.eventtide.spark.query.monitor.{QueryMetrics, WatermarkReport}
   *     log.
   *
   * The state is a function of the last ledger entry, the rows of the batch and the batch's
-  * timestamp, so a replayed batch ends in the same state.
+  * timestamp. So a replayed batch ends in the same state.
   */
 private[spark] final class QueryWatermark private[run] (run: RunState) {
   private val recorder = new LedgerRecorder(run)
