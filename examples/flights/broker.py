@@ -83,7 +83,7 @@ class Topic:
         if not is_empty:
             raise ValueError(
                 f"--kafka names the topic {self.name!r}, which has rows, but must be empty:"
-                " name a new one"
+                " name a new topic"
             )
 
     @property

@@ -288,7 +288,7 @@ def with_ingestion_time(
         policy = WithIngestionTime()
     of_type("policy", policy, WithIngestionTime, *_INGESTION_POLICY)
     if into.lower() in {column.lower() for column in df.columns}:
-        problem, fix = "is a column already", f"into='{into}_2'"
+        problem, fix = "is already a column", f"into='{into}_2'"
         allowed = f"a name other than {listed(df.columns)}"
         raise refused("into", into, problem, allowed=allowed, fix=fix)
     return _jvm.with_ingestion_time(df, into, policy.to_options())

@@ -319,7 +319,7 @@ def test_what_open_windows_hold_is_shown_of_aggregates(spark: SparkSession) -> N
         rows = spark.createDataFrame([], ROWS)
         held = et.read_state(script.checkpoint, merged(bolt)(rows))
         assert [row.ids for row in held.collect()] == [[1, 2, 3]]
-        with pytest.raises(InvalidArgumentError, match="gives its rows to a function"):
+        with pytest.raises(InvalidArgumentError, match="passes its rows to a function"):
             et.read_state(script.checkpoint, executed(bolt)(rows))
 
 

@@ -120,4 +120,4 @@ def test_the_doctor_says_that_state_cannot_be_counted(spark: SparkSession, tmp_p
     with pytest.raises(et.errors.CheckpointError, match="STATE_VERSION"):
         open_windows(window, report, spark)
     before = replace(report, committed=report.committed - 1)
-    assert "the query has gone on" in str(open_windows(window, before, spark))
+    assert "the query has continued" in str(open_windows(window, before, spark))

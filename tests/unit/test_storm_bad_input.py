@@ -139,14 +139,14 @@ CASES: list[Case] = [
     (
         lambda: bolt().with_timestamp_field("at"),
         A,
-        "timestamp_field='at' is a second timestamp: 'ts' is already set",
+        "timestamp_field='at' cannot be added: 'ts' is already set",
         "one for a bolt",
         "with_timestamp_field('at') alone",
     ),
     (
         lambda: bolt().with_timestamp_extractor("at"),
         A,
-        "timestamp_extractor='at' is a second timestamp",
+        "timestamp_extractor='at' cannot be added",
         "one for a bolt",
         "alone",
     ),
@@ -183,7 +183,7 @@ CASES: list[Case] = [
     (
         lambda: counted(by_stream({"orders": "ts", "clicks": "at"}).over({"orders": FRAME})),
         A,
-        "timestamp_field['clicks']='at' is of a stream that is not declared",
+        "timestamp_field['clicks']='at' names a stream that is not declared",
         "streams among orders",
         ".over({..., 'clicks': clicks})",
     ),
@@ -197,14 +197,14 @@ CASES: list[Case] = [
     (
         lambda: counted(by_stream({"a": "ts"}).over(FRAME, stream="user", declared=["a"])),
         A,
-        "timestamp_field={'a': 'ts'} is by the names of streams, and the bolt reads one",
+        "timestamp_field={'a': 'ts'} is a mapping by stream names, but the bolt reads one",
         "a mapping with .over({...})",
         ".with_timestamp_field('ts')",
     ),
     (
         lambda: counted(bolt().with_late_tuple_stream("late").with_late("count")),
         A,
-        "late_tuple_stream='late' is a stream of late rows, and late='count' keeps none",
+        "late_tuple_stream='late' is a stream of late rows, but late='count' writes none",
         "late_tuple_stream with late='log'",
         ".with_late('log')",
     ),

@@ -95,6 +95,6 @@ def test_a_key_that_is_known_elsewhere_is_told_where_it_stands(
 def test_a_key_of_the_time_config_is_told_where_it_belongs() -> None:
     """A level further down."""
     text = NESTED.replace("  windowSpan: 1h", "  windowSpan: 1h\n  idleTimeout: 5m")
-    wanted = "^line 3, idleTimeout: has no place here.* Try: idleTimeout below timeConfig"
+    wanted = "^line 3, idleTimeout: is not allowed here.* Try: idleTimeout below timeConfig"
     with pytest.raises(et.errors.InvalidArgumentError, match=wanted):
         et.voltsp.from_yaml(text)

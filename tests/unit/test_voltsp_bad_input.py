@@ -50,18 +50,24 @@ BUILDER: list[Case] = [
     (
         lambda: hourly().with_slide("1s"),
         A,
-        "slide='1s' is not of a tumbling_time_window",
+        "slide='1s' does not apply to a tumbling_time_window",
         "slide of sliding_time_window, sliding_count_window",
         "Windows.sliding_time_window()",
     ),
     (
         lambda: session().with_window_span("5m"),
         A,
-        "window_span='5m' is not of a session_window, whose gap is its idle timeout",
+        "window_span='5m' does not apply to a session_window, whose gap is its idle timeout",
         "window_span of tumbling_time_window",
         ".with_time_config_builder(lambda b: b.with_idle_timeout('5m'))",
     ),
-    (lambda: session().with_slide("5m"), A, "slide='5m' is not of a session", "slide of", "idle"),
+    (
+        lambda: session().with_slide("5m"),
+        A,
+        "slide='5m' does not apply to a session",
+        "slide of",
+        "idle",
+    ),
     (
         lambda: Windows.tumbling_time_window().over(FRAME),
         A,
@@ -201,7 +207,7 @@ BUILDER: list[Case] = [
     (
         lambda: hourly().with_maximum_duration("1h"),
         A,
-        "maximum_duration='1h' is not of a tumbling_time_window",
+        "maximum_duration='1h' does not apply to a tumbling_time_window",
         "maximum_duration of session_window",
         "remove maximum_duration",
     ),
@@ -215,7 +221,7 @@ BUILDER: list[Case] = [
     (
         lambda: counted().with_touching("merge"),
         A,
-        "touching='merge' is not of",
+        "touching='merge' does not",
         "session",
         "remove",
     ),
@@ -244,7 +250,7 @@ BUILDER: list[Case] = [
     (
         lambda: hourly().with_aggregate_definition(lambda a: a.count().count()),
         A,
-        "name='count' is there twice",
+        "name='count' is already used",
         "names that differ",
         "name='count_2'",
     ),
@@ -287,7 +293,7 @@ BUILDER: list[Case] = [
     (
         lambda: hourly().with_late_to("/data/late").with_late("fail").over(FRAME),
         A,
-        "late_to='/data/late' takes late rows from the log, and late='fail' keeps none",
+        "late_to='/data/late' reads late rows from the log, but late='fail' writes none",
         "late_to with late='log'",
         ".with_late('log')",
     ),

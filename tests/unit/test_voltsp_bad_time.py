@@ -55,7 +55,7 @@ BUILDER: list[Case] = [
     ),
     (lambda: TimeConfig(idle_timeout=300), D, "idle_timeout=300 is a number", "text", "'300s'"),  # type: ignore[arg-type]
     (lambda: TimeConfig(idle_timeout="0s"), D, "idle_timeout='0s' is zero", "more than", "'1s'"),
-    (lambda: TimeConfig(heartbeat="1ms"), D, "heartbeat='1ms' is too often", "100ms", "'1m'"),
+    (lambda: TimeConfig(heartbeat="1ms"), D, "heartbeat='1ms' is too short", "100ms", "'1m'"),
     (lambda: TimeConfig(late_rule="never"), A, "late_rule='never' is unk", "'frame_closed'", "be"),  # type: ignore[arg-type]
     (lambda: TimeConfig(scope=[]), A, "scope=[] is empty", "'key', 'global'", "scope='key'"),
     (lambda: TimeConfig(policy="min"), T, "policy='min' has type str", "a WatermarkPolicy", "lag"),  # type: ignore[arg-type]

@@ -258,8 +258,8 @@ def test_ingestion_time_crosses_with_its_policy(door: FakeDoor, frame: FakeFrame
         ({"df": None}, ArgumentTypeError, "^df=None"),
         ({"into": None}, ArgumentTypeError, "^into=None"),
         ({"into": ""}, InvalidArgumentError, "^into='' is empty"),
-        ({"into": "ts"}, InvalidArgumentError, "^into='ts' is a column already"),
-        ({"into": "TS"}, InvalidArgumentError, "^into='TS' is a column already"),
+        ({"into": "ts"}, InvalidArgumentError, "^into='ts' is already a column"),
+        ({"into": "TS"}, InvalidArgumentError, "^into='TS' is already a column"),
         ({"policy": LAG}, ArgumentTypeError, "^policy=.*has type WithFixedLag"),
     ],
 )

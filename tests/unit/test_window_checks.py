@@ -151,7 +151,7 @@ AT_ONCE: list[tuple[Callable[[Any], object], type[EventtideError], str]] = [
         "^clock='wall' is unknown. Allowed: 'processing_time', 'event_time'",
     ),
     (lambda w: w.key_ttl("-1s"), InvalidDurationError, "^key_ttl='-1s' is negative"),
-    (lambda w: w.heartbeat("99ms"), InvalidDurationError, "^heartbeat='99ms' is too often.*100ms"),
+    (lambda w: w.heartbeat("99ms"), InvalidDurationError, "^heartbeat='99ms' is too short.*100ms"),
     (lambda w: w.max_rows_per_batch(0), InvalidArgumentError, "^max_rows_per_batch=0 is out of"),
     (lambda w: w.max_rows_per_batch("1"), ArgumentTypeError, "^max_rows_per_batch='1' has type"),
     (lambda w: w.heartbeat("0s"), InvalidDurationError, "^heartbeat='0s' is zero"),
@@ -161,17 +161,17 @@ AT_ONCE: list[tuple[Callable[[Any], object], type[EventtideError], str]] = [
     (
         lambda w: w.tumbling("1m").sliding("1m", "10s"),
         InvalidArgumentError,
-        r"^window=sliding\('1m', every='10s'\) is a second .*Try: remove \.tumbling\('1m'\)\.$",
+        r"^window=sliding\('1m', every='10s'\) cannot be .*Try: remove \.tumbling\('1m'\)\.$",
     ),
     (
         lambda w: w.session("5m").session("1h"),
         InvalidArgumentError,
-        r"^window=session\('1h'\) is a second kind, after session\('5m'\)",
+        r"^window=session\('1h'\) cannot be combined with session\('5m'\)",
     ),
     (
         lambda w: w.by_count(10, 5).cumulate("1h", "1m"),
         InvalidArgumentError,
-        r"^window=cumulate\('1h', step='1m'\) is a second kind, after by_count\(10, every=5\)",
+        r"^window=cumulate\('1h', step='1m'\) cannot be combined with by_count\(10, every=5\)",
     ),
     (lambda w: w.emit(), InvalidArgumentError, r"^emit=\(\) is empty.*Try: \.emit\(WindowTrigger"),
     (lambda w: w.emit(discarding=True), InvalidArgumentError, r"^emit=\(\) is empty"),
@@ -310,22 +310,22 @@ TOGETHER: list[tuple[Describe, type[EventtideError], str]] = [
     (
         lambda w: w.late("count").late_to("/data/late"),
         InvalidArgumentError,
-        "^late_to='/data/late' is a place for late rows, and late='count' keeps none",
+        "^late_to='/data/late' is a folder for late rows, but late='count' writes none",
     ),
     (
         lambda w: w.late_to("/data/late").late("fail"),
         InvalidArgumentError,
-        "^late_to='/data/late' is a place",
+        "^late_to='/data/late' is a folder",
     ),
     (
         lambda w: w.late("count").late_retention("90d"),
         InvalidArgumentError,
-        "^late_retention='90d' is how long late rows are kept, and late='count' keeps none",
+        "^late_retention='90d' is a retention of late rows, but late='count' writes none",
     ),
     (
         lambda w: w.late("count").on_late(print),
         InvalidArgumentError,
-        r"^on_late=<built-in function print> takes late rows from the log.*late='count'",
+        r"^on_late=<built-in function print> reads late rows from the log.*late='count'",
     ),
     (
         lambda w: w.session("5m").offset("1s"),

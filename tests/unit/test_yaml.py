@@ -167,7 +167,7 @@ WRONG: dict[str, list[Case]] = {
         ("tumbling:", A, "line 13, tumbling: is empty", "a value", "remove tumbling"),
         ("on_late: print", A, "line 13, on_late: is a function", METHODS, "in Python"),
         ("results: 1", A, "line 13, results: is an unknown key", METHODS, "remove results"),
-        ("key_by: site", A, "line 13, key_by: is there twice, first on line 12", "once", "remove"),
+        ("key_by: site", A, "line 13, key_by: is already set on line 12", "once", "remove"),
         (
             "sliding: {size: 1m, every: 7s}",
             D,

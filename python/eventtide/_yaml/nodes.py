@@ -87,7 +87,7 @@ class _Reader:
             key, line = self._key(key_node), key_node.start_mark.line + 1
             place = (*path, key)
             if key in items:
-                problem = f"is there twice, first on line {self.lines[place]}"
+                problem = f"is already set on line {self.lines[place]}"
                 allowed, fix = "each key once", "remove one"
                 raise refused_at(line, key, None, problem, allowed=allowed, fix=fix)
             self.lines[place] = line

@@ -56,7 +56,7 @@ def _timed(bolt: Bolt) -> WindowBuilder:
         allowed, fix = "a DataFrame, or several by name", ".over(events)"
         raise refused("over", None, "is missing", allowed=allowed, fix=fix)
     if bolt.late_tuple_stream is not None and bolt.late not in _KEPT:
-        problem = f"is a stream of late rows, and late={bolt.late!r} keeps none"
+        problem = f"is a stream of late rows, but late={bolt.late!r} writes none"
         allowed, fix = "late_tuple_stream with late='log'", ".with_late('log')"
         raise refused(
             "late_tuple_stream", bolt.late_tuple_stream, problem, allowed=allowed, fix=fix

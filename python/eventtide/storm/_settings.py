@@ -140,7 +140,7 @@ class BoltSettings(Bolt):
         check_timestamp(name, timestamp)
         for known in (self.timestamp_field, self.timestamp_extractor):
             if known is not None:
-                problem = f"is a second timestamp: {known!r} is already set"
+                problem = f"cannot be added: {known!r} is already set"
                 fix = f"with_{name}({timestamp!r}) alone"
                 raise refused(name, timestamp, problem, allowed="one for a bolt", fix=fix)
         return replace(self, **{name: timestamp})  # type: ignore[arg-type] # by its name

@@ -155,13 +155,13 @@ def _column(of: str | Column) -> Column:
 def _check_streams(name: str, timestamp: Mapping[str, str | Column], streams: Streams) -> None:
     """Reject times of undeclared streams, and streams without a time."""
     if not streams.are_named:
-        problem = "is by the names of streams, and the bolt reads one DataFrame"
+        problem = "is a mapping by stream names, but the bolt reads one DataFrame"
         allowed = f"a mapping with .over({{...}}), or one {name} for all rows"
         raise refused(name, timestamp, problem, allowed=allowed, fix=f".with_{name}('ts')")
     known = listed(list(streams.frames))
     for stream in timestamp:
         if stream not in streams.frames:
-            problem, allowed = "is of a stream that is not declared", f"streams among {known}"
+            problem, allowed = "names a stream that is not declared", f"streams among {known}"
             fix = f".over({{..., {stream!r}: {stream}}})"
             raise refused(
                 f"{name}[{stream!r}]", timestamp[stream], problem, allowed=allowed, fix=fix

@@ -98,5 +98,5 @@ class AggregateDefinition:
         names = [one.name for one in aggregates if isinstance(one, Aggregate)]
         for name in {name for name in names if names.count(name) > 1}:
             allowed, fix = "names that differ", f"name='{name}_2'"
-            raise refused("name", name, "is there twice", allowed=allowed, fix=fix)
+            raise refused("name", name, "is already used", allowed=allowed, fix=fix)
         return type(self)(aggregates)

@@ -174,6 +174,6 @@ def _check_late_rows(window: WindowDefinition) -> None:
     takers = {"late_to": window.late_to, "exception_handler": handler and handler.handler}
     for name, value in takers.items():
         if value is not None:
-            problem = f"takes late rows from the log, and late={window.late!r} keeps none"
+            problem = f"reads late rows from the log, but late={window.late!r} writes none"
             allowed, fix = f"{name} with late='log'", ".with_late('log')"
             raise refused(name, value, problem, allowed=allowed, fix=fix)

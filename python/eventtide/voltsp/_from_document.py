@@ -185,6 +185,6 @@ def _trigger(trigger: object) -> WindowTrigger:
     found = _BY_NAME.get(last.replace("_", "").lower())
     if found is not None and isinstance(trigger, str) and not java:
         return found
-    problem = "is a name of Java's" if java else "is unknown"
+    problem = "is a Java name" if java else "is unknown"
     fix = "trigger: " + camel("at_window_end" if found is None else found.name)
     raise refused("trigger", trigger, problem, allowed=_TRIGGERS, fix=fix)

@@ -46,12 +46,12 @@ def check_applies(kind: WindowKind, name: str, value: object) -> None:
     --------
     >>> check_applies("session_window", "window_span", "5m")
     Traceback (most recent call last):
-    eventtide.errors.InvalidArgumentError: window_span='5m' is not of a session_window, whose ...
+    eventtide.errors.InvalidArgumentError: window_span='5m' does not apply to a ...
     """
     if kind in OF[name]:
         return
     allowed, fix = f"{name} of {', '.join(OF[name])}", f"remove {name}"
-    problem = f"is not of a {kind}"
+    problem = f"does not apply to a {kind}"
     if kind in _SESSION:
         problem += ", whose gap is its idle timeout"
         fix = f".with_time_config_builder(lambda b: b.with_idle_timeout({value!r}))"

@@ -295,7 +295,7 @@ class Framing(Described):
 
     def _of(self, shape: Shape) -> Self:
         if (first := self.settings.shape) is not None:
-            problem = f"is a second kind, after {first!r}"
+            problem = f"cannot be combined with {first!r}"
             allowed, fix = "one kind of window", f"remove .{first!r}"
             raise refused("window", shape, problem, allowed=allowed, fix=fix)
         return self._with(shape=shape)

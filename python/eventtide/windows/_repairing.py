@@ -183,7 +183,7 @@ def _check_batch(name: str, rows: DataFrame) -> None:
 def _check_columns(results: DataFrame, columns: Sequence[str]) -> None:
     """Reject results whose columns differ from the window's final rows, such as pane columns."""
     if CHANGED in columns:
-        problem, allowed = "is a column of the window already", "another name for it"
+        problem, allowed = "is already a column of the window", "another name for it"
         fix = "F.count('*').alias('changes')"
         raise refused("alias", CHANGED, problem, allowed=allowed, fix=fix)
     if sorted(results.columns) != sorted(columns):

@@ -37,14 +37,14 @@ def _check_late_rows(settings: Settings) -> None:
     if settings.late in {None, "log"}:
         return
     if settings.late_to is not None:
-        problem = f"is a place for late rows, and late={settings.late!r} keeps none"
+        problem = f"is a folder for late rows, but late={settings.late!r} writes none"
         allowed = "late_to with late='log'"
         raise refused("late_to", settings.late_to, problem, allowed=allowed, fix=".late('log')")
     if settings.late_retention is not None:
-        problem = f"is how long late rows are kept, and late={settings.late!r} keeps none"
+        problem = f"is a retention of late rows, but late={settings.late!r} writes none"
         allowed, fix = "late_retention with late='log'", ".late('log')"
         raise refused("late_retention", settings.late_retention, problem, allowed=allowed, fix=fix)
     if settings.on_late is not None:
-        problem = f"takes late rows from the log, and late={settings.late!r} keeps none"
+        problem = f"reads late rows from the log, but late={settings.late!r} writes none"
         allowed, fix = "on_late with late='log'", ".late('log')"
         raise refused("on_late", settings.on_late.handler, problem, allowed=allowed, fix=fix)

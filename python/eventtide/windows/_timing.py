@@ -157,7 +157,7 @@ class Timing(Described):
         et.window().key_by('user').key_idle_timeout('10s').heartbeat('2s')
         >>> et.window().heartbeat("10ms")
         Traceback (most recent call last):
-        eventtide.errors.InvalidDurationError: heartbeat='10ms' is too often...
+        eventtide.errors.InvalidDurationError: heartbeat='10ms' is too short...
         """
         check_heartbeat(interval)
         return self._with(heartbeat=interval)
@@ -198,7 +198,7 @@ class Timing(Described):
 def check_heartbeat(interval: Duration) -> None:
     """Reject a heartbeat below 100 ms."""
     if micros("heartbeat", interval, positive=True) < _LEAST_HEARTBEAT:
-        problem, allowed = "is too often", "100ms or more"
+        problem, allowed = "is too short", "100ms or more"
         raise refused(
             "heartbeat",
             interval,

@@ -69,7 +69,7 @@ class _Part(BaseModel):
             raise refused("", data, problem, allowed=allowed, fix=fix, error=ArgumentTypeError)
         for key, value in data.items():
             if key in cls.instead:
-                raise _wrong(key, "has no place here", allowed, cls.instead[key])
+                raise _wrong(key, "is not allowed here", allowed, cls.instead[key])
             if key not in known:
                 near = get_close_matches(key, known, n=1, cutoff=0.5) or known[:1]
                 raise _wrong(key, cls.unknown, allowed, f"{near[0]} in its place")
