@@ -154,5 +154,5 @@ def _check_accounts(
         window = (end, dest)
         raise AccountsError(
             f"{name}: {true[window]} flights to {dest} in the hour before {end:%d %b %H:%M}, but"
-            f" {got[window]} were emitted, {late[window]} were late, {waiting[window]} are waiting."
+            f" {got[window]} emitted, {late[window]} late and {waiting[window]} waiting."
         )

@@ -113,7 +113,7 @@ def test_measure_counts_late_rows_wrong_windows_and_delays() -> None:
 
 def test_accounts_that_do_not_add_up_are_refused() -> None:
     """A row that is neither in a window nor late is an error that names the window."""
-    with pytest.raises(AccountsError, match=r"3 flights to BOS .* 07 Jan 07:00, but 1 were"):
+    with pytest.raises(AccountsError, match=r"3 flights to BOS .* 07 Jan 07:00, but 1 emitted"):
         measure(trace(), FLIGHTS, Counter({(SIX + HOUR, "BOS"): 3}))
 
 
