@@ -40,11 +40,11 @@ object PolicyLaws {
   private type Law = Case => Unit
 
   private val Laws: Seq[(String, Law)] = Seq(
-    "the watermark never goes back, and what is known stays known" -> neverBack,
+    "the watermark never goes back, and a known watermark stays known" -> neverBack,
     "the same at the ends of the range of times" -> neverBackAtTheEnds,
     "looking ahead gives what a tick gives, and changes nothing" -> lookAhead,
     "with a clock that is ahead the watermarks are the same" -> clockAhead,
-    "a restored instance goes on as the saved one" -> restart,
+    "a restored instance continues like the saved instance" -> restart,
     "a record and the ticks after it give the live instance" -> ticksAfterRecord,
     "dueAt is the first clock value that reaches the target without rows" -> due,
     "a skip changes nothing that can be seen" -> skip,

@@ -48,7 +48,7 @@ private[spark] final class LateIndex(
     kept.filter(_.last >= below).foreach { file =>
       files.unreadable(
         file.name,
-        s"batch $below runs again, but the file combines it with earlier batches"
+        s"batch $below is replayed, but the file combines it with earlier batches"
       )
     }
     begun = again.map(file => file.first -> file.revision).toMap
