@@ -110,13 +110,13 @@ def _hindsight(worst: Measured, best: Measured) -> str:
     """Return the sentence on the cost of stock Spark's best delay, if there are several delays."""
     if worst is best:
         return (
-            "The demo without --quick has longer delays of stock Spark, which lose less and make"
-            " every result wait."
+            "The demo without --quick also has longer delays of stock Spark. They lose fewer rows,"
+            " and every result waits longer."
         )
     return (
-        "Along stock Spark's line one is bought with the other. To find its"
-        f" {best.setting.name}, one has to know the answer: it has {best.late_share:.2%} late rows"
-        f" and a wait of {best.delay(0.9)} hours."
+        "With stock Spark, fewer late rows cost a longer wait. The best delay is"
+        f" {best.setting.name}, but only hindsight finds it: {best.late_share:.2%} of the rows are"
+        f" late, and nine tenths wait up to {best.delay(0.9)} hours."
     )
 
 
@@ -127,9 +127,9 @@ def _airport(measured: Sequence[Measured]) -> str:
         return "The demo without --quick has the numbers."
     band, airport = of[BY_BAND.name], of[BY_AIRPORT.name]
     return (
-        f"Half of all rows are out {airport.delay(0.5)} hours after the end of their hour in place"
-        f" of {band.delay(0.5)}, nine tenths after {airport.delay(0.9)} in place of"
-        f" {band.delay(0.9)}; {airport.late_share:.2%} are late in place of {band.late_share:.2%}."
+        f"Half of all rows are in a result {airport.delay(0.5)} hours after the end of their hour,"
+        f" instead of {band.delay(0.5)}; nine tenths after {airport.delay(0.9)} hours, instead of"
+        f" {band.delay(0.9)}. {airport.late_share:.2%} are late, instead of {band.late_share:.2%}."
     )
 
 
@@ -165,7 +165,7 @@ def _tiles(measured: Sequence[Measured]) -> list[tuple[str, str, str]]:
             f"{baseline.delay(0.9)} h",
             f"p90 wait of stock Spark at {baseline.setting.name}",
         ),
-        ("ours", f"{ours.late_share:.2%}", f"late with eventtide, {ours.setting.name}"),
+        ("ours", f"{ours.late_share:.2%}", f"late with Eventtide, {ours.setting.name}"),
         ("ours", f"{ours.delay(0.9)} h", "its p90 wait for a result"),
     ]
 

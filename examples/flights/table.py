@@ -136,10 +136,11 @@ def result_table(measured: Sequence[Measured]) -> Table:
 
 
 _EXPLAINED = {
-    "by band": "by band: a watermark for each band of distances, in place of one.",
-    "lull": "lull: it goes on when no rows come.",
-    "by airport": "by airport: our windows, with a watermark for each destination; one without a"
-    " report for 3 hours gives what it has, and what it gets later on top.",
+    "by band": "by band: a watermark for each distance band, instead of one for all rows.",
+    "lull": "lull: the watermark advances with the clock when no rows arrive.",
+    "by airport": "by airport: Eventtide windows, with a watermark for each destination. After 3"
+    " hours without a report, a destination emits its open windows; rows that arrive later give"
+    " additional results.",
 }
 
 
@@ -149,16 +150,16 @@ def result_text(measured: Sequence[Measured]) -> str:
     explained = [text for word, text in _EXPLAINED.items() if word in names]
     return " ".join(explained) + (
         " p50, p90, p99: hours of 2013 from the end of a window to its result, by rows. Wrong"
-        " counts: those that differ from a batch query over the same rows. Checked for every"
-        " count: rows in = rows in windows + rows late.\n"
+        " counts: the counts that differ from a batch query over the same rows. The demo checks for"
+        " every count: rows in = rows in windows + rows late.\n"
     )
 
 
 SLIDING_TEXT = (
     "[bold]The last three hours[/bold], every quarter of an hour: each row is in twelve windows."
-    " Late is a row that misses one at least. Spark copies each row twelve times and loses late"
-    " copies one by one; eventtide's own windows hold it once, and keep late rows in a log. There a"
-    " late row is in none of its windows, which are wrong until the log corrects them."
+    " A row is late if it misses at least one of them. Spark copies each row twelve times and drops"
+    " late copies one by one. Eventtide windows store each row once. A late row is in the log and"
+    " in none of its windows, so their counts are wrong until et.repair corrects them."
 )
 
 
@@ -185,22 +186,22 @@ def sliding_table(measured: Sequence[Measured], repaired: Repaired) -> Table:
 def books(m: Measured, repaired: Repaired) -> str:
     """Return the places of the rows of eventtide windows, and the corrections by late rows."""
     return (
-        f"Its books: {m.rows_in:,} rows in = {m.rows_in_windows:,} in twelve windows each"
+        f"Eventtide windows: {m.rows_in:,} rows in = {m.rows_in_windows:,} in twelve windows each"
         f" + {len(m.late):,} in the late log. et.repair corrected {repaired.corrected:,} counts and"
-        f" found {repaired.new:,} new ones: {repaired.windows_wrong:,} of {m.windows:,} differ from"
-        " a batch query.\n"
+        f" added {repaired.new:,}. After that, {repaired.windows_wrong:,} of {m.windows:,} counts"
+        " differ from a batch query.\n"
     )
 
 
 LULL_TEXT = (
-    "[bold]A lull[/bold]: windows of ten minutes, a lag of five; after 10:18 no row comes any more."
-    " W is the watermark, 10:00 the window that begins then."
+    "[bold]A lull[/bold]: windows of ten minutes, and a lag of five; no row arrives after 10:18."
+    " 10:00 is the window that begins at 10:00."
 )
 
 
 def lull_table(moments: Sequence[Moment]) -> Table:
     """Return the timeline of the lull."""
-    table = _table("clock", "rows in", "stock Spark W", "comes out", "eventtide W", "comes out")
+    table = _table("clock", "rows in", "Spark watermark", "emits", "Eventtide watermark", "emits")
     for moment in moments:
         table.add_row(
             _minute(moment.clock),
@@ -212,9 +213,9 @@ def lull_table(moments: Sequence[Moment]) -> Table:
 
 
 KAFKA_TEXT = (
-    "[bold]Through Kafka[/bold]: the same flights and those of the next day, while the last of them"
-    " land; a partition for each distance band, windows and lag of an hour. Stock Spark has one"
-    " watermark for all partitions, eventtide one for each."
+    "[bold]Through Kafka[/bold]: the same flights, and the flights of the next day until all of the"
+    " first day have landed. Each distance band has a partition; windows and lag are one hour."
+    " Stock Spark has one watermark for all partitions, Eventtide one for each."
 )
 
 

@@ -79,7 +79,7 @@ def test_every_row_is_in_a_window_or_late_and_the_page_has_it_all(
     text = page.write(tmp_path, shown).read_text(encoding="utf-8")
     assert f"{rows:,} flights" in text
     assert f"+ {len(ours.late)} in the late log" in text
-    assert f"{by_airport.late_share:.2%} are late in place of" in text
+    assert f"{by_airport.late_share:.2%} are late, instead of" in text
     assert "<script src" not in text
     assert "$" not in text[: text.index("<script>")]
 
