@@ -194,7 +194,7 @@ class LateIndexSuite extends AnyFunSuite {
   test("going back further than an index can is refused by name") {
     val root = newRoot()
     write(open(root, below = 0), 0L to 7L: _*)
-    assert(refusal(open(root, below = 3)).contains("batch 3 runs again"))
+    assert(refusal(open(root, below = 3)).contains("batch 3 is replayed"))
   }
 
   test("a kill between any two steps of folding changes nothing that is read") {
