@@ -216,7 +216,9 @@ def test_results_must_be_the_final_rows(spark: SparkSession) -> None:
     with pytest.raises(et.errors.InvalidArgumentError, match=r"^results=.*Allowed: the final rows"):
         et.repair(panes, accepted, averages(accepted), source=accepted)
     named = averages(accepted).agg(F.count("*").alias("changed"))
-    with pytest.raises(et.errors.InvalidArgumentError, match=r"^alias='changed' is already a column"):
+    with pytest.raises(
+        et.errors.InvalidArgumentError, match=r"^alias='changed' is already a column"
+    ):
         et.repair(panes, accepted, named, source=accepted)
 
 
