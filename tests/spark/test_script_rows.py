@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from datetime import date, datetime, timedelta, timezone
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
@@ -10,12 +11,14 @@ import eventtide as et
 import pytest
 from eventtide import _jvm
 from eventtide._text.schemas import row_type
-from eventtide.testing import Script
+from eventtide.testing import KernelScript, Script
 from pyspark.errors import PySparkTypeError, PySparkValueError
 from pyspark.sql import Row
 from pyspark.sql import functions as F  # noqa: N812 - PySpark's own convention
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from pyspark.sql import DataFrame, SparkSession
 
 NOON = datetime(2024, 1, 1, 12, 0, 0, 7, tzinfo=timezone.utc)
@@ -98,3 +101,38 @@ def test_a_value_of_another_type_is_refused(
     """As PySpark does, with its column."""
     with pytest.raises(error, match="n"):
         _jvm.local_rows(spark, [row], row_type("n int not null"))
+
+
+@pytest.fixture
+def new_york(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Let the machine be in New York."""
+    monkeypatch.setenv("TZ", "America/New_York")
+    time.tzset()
+    yield
+    monkeypatch.undo()
+    time.tzset()
+
+
+@pytest.mark.usefixtures("new_york")
+def test_times_are_in_utc_wherever_the_machine_is() -> None:
+    """Those of results, of structs in them and of late rows, at the end of summer time too."""
+    lag = et.WatermarkPolicies.with_fixed_lag("0s")
+
+    def hours(events: DataFrame) -> et.WindowBuilder:
+        windows = et.window(events).event_time("ts", lag).tumbling("1h")
+        return windows.agg(F.max("ts").alias("last"), F.max("local").alias("local"))
+
+    early, late = "2024-11-03 05:30:00", "2024-11-03 06:30:00"  # both are 1:30 in New York
+    steps = [[(early, early), (late, late)], [("2024-11-03 09:00:00", None)], [(early, early)]]
+    with Script(hours, "ts timestamp, local timestamp_ntz") as script:
+        first = {"start": "2024-11-03 05:00:00", "end": "2024-11-03 06:00:00"}
+        second = {"start": "2024-11-03 06:00:00", "end": "2024-11-03 07:00:00"}
+        script.rows(*steps).expect(
+            results=[
+                {"window": first, "last": early, "local": early},
+                {"window": second, "last": late, "local": late},
+            ],
+            late=1,
+        )
+    with KernelScript(hours, "ts timestamp, local timestamp_ntz") as script:
+        script.rows(*steps)

@@ -129,10 +129,10 @@ def _late_rows(of: CheckpointReport) -> Iterator[tuple[str, str]]:
         length = "ever" if kept.keep is None else f"{kept.keep.total_seconds() / 86400:g} days"
         yield "late rows kept", f"for {length}; from batch {kept.batch_id} of {_time(kept.time)} on"
     for reader in of.late_readers:
-        read = f"up to batch {reader.batch_id}" if reader.batch_id >= 0 else "nothing yet"
+        read = f"up to batch {reader.batch_id}" if reader.batch_id >= 0 else "no batch yet"
         holds = kept is not None and reader.batch_id < kept.batch_id
         ends = ", and retains older rows" if holds else ""
-        yield "late reader", f"{reader.id}, {reader.name}: has read {read}{ends}"
+        yield "late reader", f"{reader.id}, {reader.name}: has confirmed {read}{ends}"
 
 
 def _order(time: datetime | None) -> float:

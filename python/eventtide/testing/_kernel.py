@@ -143,8 +143,8 @@ class KernelScript:
 
     def _compare(self, panes: list[dict[str, Any]], late: list[int]) -> None:
         schema = self._script.result.schema
-        wanted = [readable_row(row, schema) for row in self._results(panes)]
-        got = [readable_row(row, schema) for row in self._script.results()]
+        wanted = [readable_row(row, schema, collected=True) for row in self._results(panes)]
+        got = [readable_row(row, schema, collected=True) for row in self._script.results()]
         faults = difference(wanted, got)
         rows = [readable_row(self._rows[number][:-1], self._schema) for number in late]
         faults += [f"late, {fault}" for fault in difference(rows, self._newly_late())]
@@ -199,7 +199,7 @@ class KernelScript:
         rows = read_late(self._script.checkpoint, spark=self._spark).orderBy("_batch_id")
         found = rows.select(*self._schema.names).collect()
         before, self._late = self._late, len(found)
-        return [readable_row(row, self._schema) for row in found[before:]]
+        return [readable_row(row, self._schema, collected=True) for row in found[before:]]
 
     def __enter__(self) -> Self:
         """Return the script, whose query is running."""

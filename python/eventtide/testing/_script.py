@@ -244,10 +244,11 @@ class Script:
             The message lists the differences, one per line.
         """
         faults = []
-        got = [readable_row(row, self._result.schema) for row in self.results()]
+        schema = self._result.schema
+        got = [readable_row(row, schema, collected=True) for row in self.results()]
         dropped = self._run.newly_dropped()
         if results is not None:
-            wanted = [readable_row(row, self._result.schema) for row in results]
+            wanted = [readable_row(row, schema) for row in results]
             faults += difference(wanted, got)
         if late is not None and late != dropped:
             faults.append(f"late: expected {late}, got {dropped}")

@@ -58,23 +58,28 @@ def moment(value: str | datetime) -> datetime:
     return datetime.fromisoformat(time_text(value).replace("Z", "+00:00"))
 
 
-def readable(value: Any, kind: DataType) -> Any:  # noqa: ANN401 - any value a row can hold
-    """Return a value of an actual or expected row in comparable form."""
+def readable(value: Any, kind: DataType, *, collected: bool = False) -> Any:  # noqa: ANN401 - any value a row can hold
+    """Return a value of an expected or a collected row in comparable form."""
     if value is None:
         return None
     if isinstance(kind, (TimestampType, TimestampNTZType)):
-        return time_text(value)
+        is_local = collected and isinstance(kind, TimestampType) and isinstance(value, datetime)
+        return time_text(value.astimezone(timezone.utc) if is_local else value)
     if isinstance(kind, StructType):
-        return readable_row(value, kind)
+        return readable_row(value, kind, collected=collected)
     if isinstance(kind, ArrayType):
-        return [readable(item, kind.elementType) for item in value]
+        return [readable(item, kind.elementType, collected=collected) for item in value]
     if isinstance(kind, MapType):
-        return {key: readable(item, kind.valueType) for key, item in value.items()}
+        items = value.items()
+        return {key: readable(item, kind.valueType, collected=collected) for key, item in items}
     return value
 
 
-def readable_row(row: RowLike, schema: StructType) -> dict[str, Any]:
+def readable_row(row: RowLike, schema: StructType, *, collected: bool = False) -> dict[str, Any]:
     """Return a row as a dict by column name.
+
+    A time without a zone is in UTC; in a row that PySpark has collected, it is a time of the
+    machine's zone.
 
     Raises
     ------
@@ -92,7 +97,10 @@ def readable_row(row: RowLike, schema: StructType) -> dict[str, Any]:
         given = dict(zip(names, row, strict=True))
     if set(given) != set(names):
         raise _other_columns(row, names)
-    return {field.name: readable(given[field.name], field.dataType) for field in schema.fields}
+    return {
+        field.name: readable(given[field.name], field.dataType, collected=collected)
+        for field in schema.fields
+    }
 
 
 def storable(row: RowLike, schema: StructType) -> tuple[Any, ...]:
