@@ -23,8 +23,8 @@ BEGIN = """\
 
 <!-- Written by dev/tables. -->
 
-Every error of Eventtide is an `EventtideError`. Its message says what is wrong, with the value,
-what is allowed and what to try:
+Every error of Eventtide is an `EventtideError`. Its message has the problem, the value, the allowed
+values and the next step:
 
 > `lag='10 sek' has the unknown unit 'sek'. Allowed: the units w, d, h, m, s, ms or us. Try:
 > lag='10 sec'.`
@@ -45,14 +45,14 @@ query that `et.start` has started, and a block of `et.named_errors`, raise the c
 
 ## Classes
 
-They are in `eventtide.errors`. Each is also the builtin class that fits.
+They are in `eventtide.errors`. Each also inherits from the matching built-in exception.
 """
 CONDITIONS = """
 ## Conditions
 
 All conditions in alphabetical order, each with the class that Python raises. A word in angle
-brackets stands for a value. The message of a published package ends with the address of its section
-here.
+brackets stands for a value. In a published package, a message ends with the address of its section on this
+page.
 """
 
 
@@ -107,7 +107,7 @@ def about(error: type[EventtideError]) -> str:
 def to_do(error: type[EventtideError]) -> str:
     """Return the next step for an error that only Python raises."""
     if issubclass(error, InvalidArgumentError):
-        return "The message has the value, what is allowed, and what to try."
+        return "The message has the value, the allowed values and the next step."
     if issubclass(error, LateHandlerError):
         return "Correct the handler and restart the query, which makes the call again."
     return "The message has the next step, often as code to paste."

@@ -9,7 +9,7 @@ import org.apache.flink.api.common.eventtime.Watermark
 import org.apache.flink.api.common.eventtime.WatermarkOutput
 import org.openjdk.jmh.annotations._
 
-/** The physical limit, a running maximum, and the bare policies of Jet and Flink.
+/** A running maximum, which every policy by event times needs, and the bare policies of Jet and Flink.
   *
   * Each is read at every event and, as Flink does it by itself, once in 1,000.
   */
