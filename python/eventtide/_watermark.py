@@ -10,6 +10,7 @@ from typing import Final, Literal, TypeAlias, get_args
 from pyspark.sql import Column, DataFrame
 
 from eventtide import _jvm
+from eventtide._request import Request
 from eventtide._text.arguments import choice, count, of_type
 from eventtide._text.columns import Substream, check_column, column_name, listed, substream_parts
 from eventtide._text.durations import Duration, micros, to_iso
@@ -211,7 +212,9 @@ def watermark(  # noqa: PLR0913 - as with_watermark
         check_column("event_time", time, columns)
         for part in parts:
             check_column("substream", part, columns)
-        return _jvm.with_watermark(df, time, parts, options)
+        columns = {"substream": parts}
+        request = Request.of("with_watermark", {"event_time": time}, options, columns)
+        return _jvm.requested(df, request)
 
     return add
 
@@ -291,7 +294,8 @@ def with_ingestion_time(
         problem, fix = "is already a column", f"into='{into}_2'"
         allowed = f"a name other than {listed(df.columns)}"
         raise refused("into", into, problem, allowed=allowed, fix=fix)
-    return _jvm.with_ingestion_time(df, into, policy.to_options())
+    request = Request.of("with_ingestion_time", {"into": into}, policy.to_options())
+    return _jvm.requested(df, request)
 
 
 _POLICY = (

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
+from uuid import UUID
 
 from eventtide import WindowBuilder, __version__, _jvm
 from py4j.protocol import Py4JJavaError
@@ -108,11 +109,21 @@ def called(function: str, of: str | Column) -> Column:
     return column(f"{function}({of if isinstance(of, str) else of._jc})")
 
 
+class Requested(NamedTuple):
+    """A request as `FakeDoor` has received it, without its id."""
+
+    name: str
+    rows: object
+    options: dict[str, str]
+    watermark: dict[str, str]
+    columns: dict[str, list[str]]
+
+
 class FakeDoor:
     """Stands in for ``io.eventtide.spark.api.PythonApi`` and remembers what it was asked."""
 
     def __init__(self) -> None:
-        self.calls: list[tuple[Any, ...]] = []
+        self.calls: list[Any] = []
         self.versions = (__version__, SPARK)
         self.installed = True
         self.fails_with: BaseException | None = None
@@ -130,6 +141,27 @@ class FakeDoor:
         """Tell whether the session has the extension."""
         assert session == "the java session"
         return self.installed
+
+    def request(
+        self, rows: object, options: dict[str, str], columns: dict[str, list[str]]
+    ) -> object:
+        """Record a request, and give the prepared answer."""
+        if self.fails_with is not None:
+            raise self.fails_with
+        assert UUID(options["id"])
+        watermark = {
+            name.removeprefix("watermark."): value
+            for name, value in options.items()
+            if name.startswith("watermark.")
+        }
+        others = {
+            name: value
+            for name, value in options.items()
+            if name not in ("request", "id") and not name.startswith("watermark.")
+        }
+        given = {name: listed for name, listed in columns.items() if listed}
+        self.calls.append(Requested(options["request"], rows, others, watermark, given))
+        return self.answer
 
     def __getattr__(self, method: str) -> Any:
         """Record any other call and give the prepared answer."""

@@ -50,7 +50,7 @@ def test_a_watermark_crosses_as_the_border_says(
     """The same arguments, the same map."""
     policy = eval(f"WatermarkPolicies.{case['written']}", {"WatermarkPolicies": WatermarkPolicies})  # noqa: S307
     et.with_watermark(frame, "ts", policy, substream="device", **case["arguments"])
-    assert door.calls[-1][-1] == case["options"]
+    assert door.calls[-1].watermark == case["options"]
 
 
 def test_the_border_has_every_option_of_a_watermark() -> None:
@@ -69,7 +69,7 @@ def test_a_window_crosses_as_the_border_says(
     names = {"et": et, "frame": frame, "column": column}
     window = eval(f"et.window(frame).{case['written']}", names)  # noqa: S307
     assert window.agg(column("count(1)")).results._jdf == "a java frame"
-    assert door.calls[-1][-1] == case["options"]
+    assert door.calls[-1].options == case["options"]
 
 
 @pytest.mark.parametrize("case", read("storm_options.json"), ids=lambda case: case["written"])

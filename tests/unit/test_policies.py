@@ -316,7 +316,7 @@ def test_rules_by_substream_are_a_policy(door: FakeDoor, frame: FakeFrame) -> No
     lag = WatermarkPolicies.with_fixed_lag
     rules = {"north": lag("1m"), "*": lag("5s")}
     et.with_watermark(frame, "ts", rules, substream="site")
-    assert door.calls[0][-1]["of.0.substream"] == "north"
+    assert door.calls[0].watermark["of.0.substream"] == "north"
     window = et.window(frame).event_time("ts", rules, substream="site")
     assert "of.1.substream" in (window.settings.event_time.watermark or {})  # type: ignore[union-attr]
 

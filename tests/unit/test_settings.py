@@ -154,7 +154,7 @@ def test_a_default_is_checked_with_the_settings_of_the_window(door: FakeDoor) ->
     """What needs it is allowed, and its option crosses."""
     window = et.window().tumbling("1m").emit(late_updates=True)
     assert with_default(window, "allowed_lateness", "90s").results._jdf == "a java frame"
-    assert door.calls[-1][-1]["allowed_lateness"] == "PT90S"
+    assert door.calls[-1].options["allowed_lateness"] == "PT90S"
 
 
 def test_the_page_of_settings_is_that_of_the_table() -> None:

@@ -21,7 +21,7 @@ from eventtide.errors import (
     UnknownColumnError,
 )
 
-from tests.unit.fakes import FakeFrame, column
+from tests.unit.fakes import FakeFrame, Requested, column
 
 if TYPE_CHECKING:
     from tests.unit.fakes import FakeDoor
@@ -33,12 +33,17 @@ SMALLEST = {"policy": "with_fixed_lag", "lag": "PT5S"}
 pytestmark = pytest.mark.usefixtures("columns")
 
 
+def smallest(frame: FakeFrame) -> Requested:
+    """Return the request of a watermark with nothing but its policy."""
+    return Requested("with_watermark", frame._jdf, {"event_time": "ts"}, SMALLEST, {})
+
+
 def test_the_smallest_call_crosses_without_what_is_not_set(
     door: FakeDoor, frame: FakeFrame
 ) -> None:
     """The Java frame, the event time, no substream, and the options."""
     result = with_watermark(frame, "ts", LAG)
-    assert door.calls == [("withWatermark", frame._jdf, "ts", [], SMALLEST)]
+    assert door.calls == [smallest(frame)]
     assert result._jdf == "a java frame"
 
 
@@ -54,9 +59,9 @@ def test_every_option_crosses_as_text(door: FakeDoor, frame: FakeFrame) -> None:
         max_substreams=10,
         on_restart="resume",
     )
-    [(_, _, _, substream, options)] = door.calls
-    assert substream == ["java site", "java device"]
-    assert options == {
+    [crossed] = door.calls
+    assert crossed.columns == {"substream": ["java site", "java device"]}
+    assert crossed.watermark == {
         **SMALLEST,
         "substream_idle_timeout": "PT60S",
         "expected.0": "north",
@@ -72,13 +77,13 @@ def test_a_substream_is_a_name_or_a_list(
 ) -> None:
     """One name needs no list."""
     with_watermark(frame, "ts", LAG, substream=substream)
-    assert door.calls[0][3] == ["java device"]
+    assert door.calls[0].columns == {"substream": ["java device"]}
 
 
 def test_a_substream_may_be_an_expression(door: FakeDoor, frame: FakeFrame) -> None:
     """Spark resolves what is in it."""
     with_watermark(frame, "ts", LAG, substream=column("hash(device)"))
-    assert door.calls[0][3] == ["java hash(device)"]
+    assert door.calls[0].columns == {"substream": ["java hash(device)"]}
 
 
 @pytest.mark.parametrize(("expected", "options"), [(3, {"expected": "3"}), (None, {})])
@@ -87,7 +92,7 @@ def test_expected_may_be_a_count(
 ) -> None:
     """Then the substreams have no names yet."""
     with_watermark(frame, "ts", LAG, expected=expected)
-    assert door.calls[0][4] == {**SMALLEST, **options}
+    assert door.calls[0].watermark == {**SMALLEST, **options}
 
 
 @pytest.mark.parametrize(
@@ -98,14 +103,14 @@ def test_names_that_only_spark_can_look_up_cross(
 ) -> None:
     """Nested, quoted and metadata names, and names in another case."""
     with_watermark(frame, name, LAG, substream=name)
-    assert door.calls[0][2] == name
+    assert door.calls[0].options == {"event_time": name}
 
 
 def test_an_event_time_may_be_a_column(door: FakeDoor, frame: FakeFrame) -> None:
     """One that names a column crosses as the name."""
     with_watermark(frame, column("ts"), LAG)
     with_watermark(frame, column("meta.ts"), LAG)
-    assert [call[2] for call in door.calls] == ["ts", "meta.ts"]
+    assert [call.options["event_time"] for call in door.calls] == ["ts", "meta.ts"]
 
 
 def test_a_watermark_is_a_function_for_transform(door: FakeDoor, frame: FakeFrame) -> None:
@@ -127,7 +132,7 @@ def test_a_watermark_is_a_function_for_transform(door: FakeDoor, frame: FakeFram
     with_watermark(frame, "ts", LAG, **arguments)
     assert door.calls[0] == door.calls[1]
     frame.transform(watermark("ts", LAG))
-    assert door.calls[2] == ("withWatermark", frame._jdf, "ts", [], SMALLEST)
+    assert door.calls[2] == smallest(frame)
 
 
 @pytest.mark.parametrize(
@@ -246,10 +251,11 @@ def test_ingestion_time_crosses_with_its_policy(door: FakeDoor, frame: FakeFrame
     with_ingestion_time(frame)
     policy = WatermarkPolicies.with_ingestion_time().throttle_by_min_step("1s")
     with_ingestion_time(frame, into="seen", policy=policy)
-    assert door.calls == [
-        ("withIngestionTime", frame._jdf, "ingested_at", {"policy": "with_ingestion_time"}),
-        ("withIngestionTime", frame._jdf, "seen", policy.to_options()),
-    ]
+    first, second = door.calls
+    assert (first.name, first.rows) == ("with_ingestion_time", frame._jdf)
+    assert (first.options, second.options) == ({"into": "ingested_at"}, {"into": "seen"})
+    assert first.watermark == {"policy": "with_ingestion_time"}
+    assert second.watermark == policy.to_options()
 
 
 @pytest.mark.parametrize(

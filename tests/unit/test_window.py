@@ -19,7 +19,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from pyspark.sql.streaming.readwriter import DataStreamWriter
 
-from tests.unit.fakes import FakeFrame, JavaError, OfAnyKind, column, ours, raised
+from tests.unit.fakes import FakeFrame, JavaError, OfAnyKind, Requested, column, ours, raised
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -47,7 +47,7 @@ def test_the_smallest_window_crosses_without_what_was_not_set(
     """No event time: the JVM takes the column that has a watermark."""
     result = minute(frame).results
     java = ["java count(1) AS n"]
-    assert door.calls == [("window", frame._jdf, None, None, [], [], java, None, None, [], MINUTE)]
+    assert door.calls == [Requested("window", frame._jdf, MINUTE, {}, {"aggregates": java})]
     assert result._jdf == "a java frame"
 
 
@@ -67,32 +67,29 @@ def test_a_whole_window_crosses_in_its_parts(door: FakeDoor, frame: FakeFrame) -
     et.with_watermark(
         frame, "ts", LAG, substream="site", substream_idle_timeout="1m", expected=["a", "b"]
     )
-    [crossed, (_, _, _, substream, watermark)] = door.calls
-    assert crossed == (
-        "window",
-        frame._jdf,
-        "ts",
-        watermark,
-        substream,
-        ["java device", "java upper(site)"],
-        ["java count(1) AS n", "java sum(amount) AS total"],
-        "java expr n >= 1000",
-        None,
-        [],
-        {"kind": "sliding", "size": "PT60S", "slide": "PT1S", "triggers": "when"},
-    )
+    [crossed, watermark] = door.calls
+    sizes = {"kind": "sliding", "size": "PT60S", "slide": "PT1S", "triggers": "when"}
+    assert crossed.options == {"event_time": "ts", **sizes}
+    assert crossed.watermark == watermark.watermark
+    assert crossed.columns == {
+        "substream": ["java site"],
+        "keys": ["java device", "java upper(site)"],
+        "aggregates": ["java count(1) AS n", "java sum(amount) AS total"],
+        "when": ["java expr n >= 1000"],
+    }
 
 
 def test_an_event_time_needs_no_policy(door: FakeDoor, frame: FakeFrame) -> None:
     """The DataFrame may have a watermark, or be a batch."""
     assert minute(frame).event_time("ts").results is not None
-    assert door.calls[0][2:5] == ("ts", None, [])
+    assert door.calls[0].options["event_time"] == "ts"
+    assert door.calls[0].watermark == {}
 
 
 def test_a_condition_may_be_a_column(door: FakeDoor, frame: FakeFrame) -> None:
     """It crosses as it is."""
     assert minute(frame).emit(WindowTrigger.when(column("last"))).results is not None
-    assert door.calls[0][7] == "java last"
+    assert door.calls[0].columns["when"] == ["java last"]
 
 
 def test_a_gap_for_each_row_crosses_as_a_column(door: FakeDoor, frame: FakeFrame) -> None:
@@ -100,9 +97,9 @@ def test_a_gap_for_each_row_crosses_as_a_column(door: FakeDoor, frame: FakeFrame
     gap = column("CASE WHEN site = 'a' THEN 5 seconds END")
     window = et.window(frame).session(gap, touching="merge").agg(N)
     assert window.results is not None
-    *_, crossed, _, options = door.calls[0]
-    assert crossed == "java CASE WHEN site = 'a' THEN 5 seconds END"
-    assert options == {"kind": "session", "gap": "column", "touching": "merge"}
+    [crossed] = door.calls
+    assert crossed.columns["gap"] == ["java CASE WHEN site = 'a' THEN 5 seconds END"]
+    assert crossed.options == {"kind": "session", "gap": "column", "touching": "merge"}
     assert repr(window.settings.shape) == f"session({gap!r}, touching='merge')"
     assert et.window(frame).session("5m").settings.row_gap is None
 
@@ -133,7 +130,7 @@ def test_a_quoted_name_is_a_name(door: FakeDoor) -> None:
         timed = window.event_time(column("my ts"), LAG).tumbling("1m").agg(N)
         assert timed.over(rows).results._jdf == "a java frame"
     et.with_watermark(rows, column("my ts"), LAG)
-    assert [call[2] for call in door.calls] == ["my ts"] * 3
+    assert [call.options["event_time"] for call in door.calls] == ["my ts"] * 3
     with pytest.raises(et.errors.InvalidArgumentError, match=r"^event_time=.* is an expression"):
         et.window(rows).event_time(column("ts AS my"))
 
@@ -207,7 +204,7 @@ def test_a_window_can_go_over_other_rows(door: FakeDoor, frame: FakeFrame) -> No
     other = FakeFrame("device", "n")
     assert repr(window.over(other)) == repr(window)
     assert window.over(other).results._jdf == "a java frame"
-    assert door.calls[0][1] == other._jdf
+    assert door.calls[0].rows == other._jdf
     with pytest.raises(et.errors.UnknownColumnError, match=r"^key_by='device' is not a column"):
         window.over(FakeFrame("ts"))
 
@@ -370,7 +367,7 @@ def test_hints_do_not_hide_an_error_of_a_property(
     def fails(*_: Any, **__: Any) -> None:
         raise AttributeError("inside")
 
-    monkeypatch.setattr("eventtide._jvm.window", fails)
+    monkeypatch.setattr("eventtide._jvm.requested", fails)
     with pytest.raises(AttributeError, match=r"^inside$"):
         _ = minute(frame).results
 

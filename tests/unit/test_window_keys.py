@@ -36,9 +36,10 @@ def test_the_columns_of_a_scope_cross_before_the_options(door: FakeDoor, frame: 
     assert by_device(frame).results is not None
     assert by_device(frame).watermark_scope(["site", column("upper(site)")]).results is not None
     first, second = door.calls
-    assert first[-2:] == ([], {"kind": "tumbling", "size": "PT60S", "scope": "key"})
-    assert second[-2] == ["java site", "java upper(site)"]
-    assert second[-1]["scope"] == "group"
+    assert first.options == {"kind": "tumbling", "size": "PT60S", "scope": "key"}
+    assert "scope" not in first.columns
+    assert second.columns["scope"] == ["java site", "java upper(site)"]
+    assert second.options["scope"] == "group"
 
 
 def test_a_column_may_have_the_name_of_a_scope(door: FakeDoor) -> None:
@@ -47,7 +48,7 @@ def test_a_column_may_have_the_name_of_a_scope(door: FakeDoor) -> None:
     assert by_device(FakeFrame("device", "ts")).key_by("ts").watermark_scope("key").results
     keyed = et.window(frame).key_by("ts").watermark_scope(["key"]).tumbling("1m").agg(N)
     assert keyed.results is not None
-    assert [call[-2] for call in door.calls] == [[], ["java key"]]
+    assert [call.columns.get("scope") for call in door.calls] == [None, ["java key"]]
 
 
 def test_processing_time_is_that_of_ingestion(door: FakeDoor, frame: FakeFrame) -> None:
@@ -55,16 +56,19 @@ def test_processing_time_is_that_of_ingestion(door: FakeDoor, frame: FakeFrame) 
     window = et.window(frame).processing_time().tumbling("1m").agg(N)
     assert window.results is window.results
     [stamped, crossed] = door.calls
-    assert stamped[:3] == ("withIngestionTime", frame._jdf, "_processing_time")
-    assert stamped[3] == WatermarkPolicies.with_ingestion_time().to_options()
-    assert crossed[:5] == ("window", "a java frame", "_processing_time", None, [])
+    assert (stamped.name, stamped.rows) == ("with_ingestion_time", frame._jdf)
+    assert stamped.options == {"into": "_processing_time"}
+    assert stamped.watermark == WatermarkPolicies.with_ingestion_time().to_options()
+    assert (crossed.name, crossed.rows, crossed.watermark) == ("window", "a java frame", {})
+    assert crossed.options["event_time"] == "_processing_time"
 
 
 def test_the_condition_of_a_trigger_crosses_as_a_column(door: FakeDoor, frame: FakeFrame) -> None:
     """As that of early results does."""
     for condition in ("n >= 9", column("last")):
         assert by_device(frame).emit("at_window_end", WindowTrigger.when(condition)).results
-    assert [call[7] for call in door.calls] == ["java expr n >= 9", "java last"]
+    conditions = [call.columns["when"] for call in door.calls]
+    assert conditions == [["java expr n >= 9"], ["java last"]]
     assert by_device(frame).emit("at_window_end").settings.condition is None
 
 

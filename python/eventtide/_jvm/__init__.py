@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from pyspark.sql.streaming.readwriter import DataStreamWriter
     from pyspark.sql.types import StructType
 
+    from eventtide._request import Request
+
 __all__ = [
     "EXCEPTION",
     "JVM_ERRORS",
@@ -55,6 +57,7 @@ __all__ = [
     "read_late",
     "release_late",
     "repartition",
+    "requested",
     "running_settings",
     "script",
     "scripted_query",
@@ -62,9 +65,6 @@ __all__ = [
     "start",
     "stream_late",
     "text_of",
-    "window",
-    "with_ingestion_time",
-    "with_watermark",
     "writes",
 ]
 
@@ -73,57 +73,13 @@ EXTENSION = "io.eventtide.spark.EventtideExtensions"
 _Query = TypeVar("_Query", bound=StreamingQuery)
 
 
-def with_watermark(
-    df: DataFrame,
-    event_time: str,
-    substream: Sequence[str | Column],
-    options: Mapping[str, str],
-) -> DataFrame:
-    """Return `df` with a watermark; the caller has checked the arguments."""
+def requested(df: DataFrame, request: Request) -> DataFrame:
+    """Return `df` with a watermark or a window; the caller has checked the arguments."""
     api = _api(df)
-    share_policies(api, options)
+    share_policies(api, request.options)
+    columns = {name: _java(listed) for name, listed in request.columns.items()}
     with named_errors():
-        result = api.withWatermark(df._jdf, event_time, _java(substream), dict(options))
-    return DataFrame(result, df.sparkSession)
-
-
-def with_ingestion_time(df: DataFrame, into: str, options: Mapping[str, str]) -> DataFrame:
-    """Return `df` with a column of ingestion times and a watermark over it."""
-    api = _api(df)
-    with named_errors():
-        result = api.withIngestionTime(df._jdf, into, dict(options))
-    return DataFrame(result, df.sparkSession)
-
-
-def window(  # noqa: PLR0913 - the arguments of PythonApi, in its order
-    df: DataFrame,
-    *,
-    event_time: str | None,
-    watermark: Mapping[str, str] | None,
-    substream: Sequence[str | Column],
-    keys: Sequence[str | Column],
-    aggregates: Sequence[Column],
-    when: str | Column | None,
-    gap: Column | None,
-    scope: Sequence[str | Column],
-    options: Mapping[str, str],
-) -> DataFrame:
-    """Return the results of a window over `df`; the caller has checked the arguments."""
-    api = _api(df)
-    share_policies(api, watermark or {})
-    with named_errors():
-        result = api.window(
-            df._jdf,
-            event_time,
-            None if watermark is None else dict(watermark),
-            _java(substream),
-            _java(keys),
-            _java(aggregates),
-            None if when is None else (F.expr(when) if isinstance(when, str) else when)._jc,
-            None if gap is None else gap._jc,
-            _java(scope),
-            dict(options),
-        )
+        result = api.request(df._jdf, dict(request.options), columns)
     return DataFrame(result, df.sparkSession)
 
 

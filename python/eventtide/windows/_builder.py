@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from pyspark.sql import DataFrame
 
 from eventtide import _jvm
+from eventtide._request import Request
 from eventtide._text.arguments import of_type
 from eventtide._watermark import with_ingestion_time
 from eventtide.windows._checks import check
@@ -17,7 +18,6 @@ from eventtide.windows._defaults import with_session_defaults
 from eventtide.windows._event_time import PROCESSING_TIME
 from eventtide.windows._explained import explained
 from eventtide.windows._framing import Framing
-from eventtide.windows._sql import columns
 from eventtide.windows._starting import start
 from eventtide.windows._timing import Timing
 from eventtide.windows._writing import written
@@ -110,22 +110,13 @@ class WindowBuilder(Framing, Timing, Closing):
         """
         df, settings = self.df, with_session_defaults(self.settings, self.df)
         check(settings)
-        time, scope = settings.event_time, settings.watermark_scope
-        event_time = None if time is None else time.column
+        time, options, watermark = settings.event_time, settings.to_options(), {}
+        if time is not None:
+            options, watermark = options | {"event_time": time.column}, time.watermark or {}
         if settings.processing_time:
-            df, event_time = with_ingestion_time(df, PROCESSING_TIME), PROCESSING_TIME
-        made = _jvm.window(
-            df,
-            event_time=event_time,
-            watermark=None if time is None else time.watermark,
-            substream=[] if time is None else time.parts,
-            keys=settings.key_by,
-            aggregates=columns(settings.agg),
-            when=settings.condition,
-            gap=settings.row_gap,
-            scope=[] if scope is None else scope.columns,
-            options=settings.to_options(),
-        )
+            df, options = with_ingestion_time(df, PROCESSING_TIME), options | {"event_time": PROCESSING_TIME}
+        request = Request.of("window", options, watermark, settings.lists())
+        made = _jvm.requested(df, request)
         return made if settings.execution is None else settings.execution.applied(made)
 
     def start(self, writer: DataStreamWriter, *, drain: bool = False) -> StreamingQuery:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING
 
 from pyspark.sql import Column
+from pyspark.sql import functions as F  # noqa: N812 - PySpark's own convention
 
 from eventtide._text.durations import to_iso
 from eventtide.windows._event_time import EventTime
@@ -13,6 +14,7 @@ from eventtide.windows._execution import Execution
 from eventtide.windows._handlers import LateHandler
 from eventtide.windows._key_time import IdleTimeout, Scope
 from eventtide.windows._shapes import Shape
+from eventtide.windows._sql import columns
 from eventtide.windows._unframed import Session
 from eventtide.windows._zones import instant, read_origin
 
@@ -114,6 +116,23 @@ class Settings:
         """The session gap of each row, None if all rows have one gap, or need none."""
         gap = self.shape.gap if isinstance(self.shape, Session) else None
         return gap if isinstance(gap, Column) else None
+
+    def lists(self) -> dict[str, Sequence[str | Column]]:
+        """Return the columns of a request; columns in SQL text need an active session."""
+        time, scope, when, gap = (
+            self.event_time,
+            self.watermark_scope,
+            self.condition,
+            self.row_gap,
+        )
+        return {
+            "substream": [] if time is None else time.parts,
+            "keys": self.key_by,
+            "aggregates": columns(self.agg),
+            "when": [] if when is None else [F.expr(when) if isinstance(when, str) else when],
+            "gap": [] if gap is None else [gap],
+            "scope": [] if scope is None else scope.columns,
+        }
 
     def columns(self) -> Iterator[tuple[str, str | Column]]:
         """Yield every input column in the settings, with the name of its argument."""

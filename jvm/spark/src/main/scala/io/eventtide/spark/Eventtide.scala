@@ -6,7 +6,7 @@ import org.apache.spark.sql.classic
 import org.apache.spark.sql.streaming.StreamingQuery
 import org.apache.spark.sql.{Column, DataFrame}
 
-import io.eventtide.spark.planning.WatermarkBuilder
+import io.eventtide.spark.planning.EventtideRequest
 import io.eventtide.spark.query.run.QueryWatermarks
 
 /** The Scala API of Eventtide: watermark policies in place of `withWatermark`.
@@ -42,18 +42,31 @@ object Eventtide {
       policy: WatermarkPolicy,
       options: WatermarkOptions = WatermarkOptions()
   ): DataFrame =
-    WatermarkBuilder.withWatermark(
-      stream.asInstanceOf[classic.DataFrame],
-      eventTime,
-      options.substream,
-      policy.options ++ options.values
+    request(
+      stream,
+      "with_watermark",
+      policy.options ++ options.values,
+      Map("event_time" -> eventTime),
+      Map("substream" -> options.substream)
     )
 
   /** Adds the creation time of each batch as column `into`, with a watermark for which no row is
     * late. The time is monotonic, even if the clock is set back.
     */
   def withIngestionTime(stream: DataFrame, into: String = "ingested_at"): DataFrame =
-    WatermarkBuilder.withIngestionTime(stream.asInstanceOf[classic.DataFrame], into, Map.empty)
+    request(stream, "with_ingestion_time", Map.empty, Map("into" -> into), Map.empty)
+
+  private def request(
+      stream: DataFrame,
+      name: String,
+      watermark: Map[String, String],
+      options: Map[String, String],
+      columns: Map[String, Seq[Column]]
+  ): DataFrame = {
+    val prefixed = watermark.map { case (option, value) => s"watermark.$option" -> value }
+    val all = prefixed ++ options + ("request" -> name)
+    EventtideRequest.over(stream.asInstanceOf[classic.DataFrame], all, columns)
+  }
 
   /** Explains in a sentence why a query's watermark is delayed, since when, and the remedy, as of
     * the last batch. None for a query without an Eventtide watermark.

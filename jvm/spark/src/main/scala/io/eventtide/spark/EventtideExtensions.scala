@@ -9,6 +9,7 @@ import io.eventtide.spark.planning.{
   Drain,
   FillIngestionTime,
   ReplayedBatchGuards,
+  ResolveEventtideRequest,
   StartQueryRule,
   WatermarkStrategy,
   WindowStrategy
@@ -17,7 +18,8 @@ import io.eventtide.spark.planning.{
 /** Installs Eventtide: `spark.sql.extensions=io.eventtide.spark.EventtideExtensions`.
   *
   * {{{
-  *   analyzer        StartQueryRule, as a hint rule: only these run before Spark's check
+  *   analyzer        ResolveEventtideRequest: a request becomes the nodes of a watermark or a window
+  *                   StartQueryRule, as a hint rule: only these run before Spark's check
   *                   RetainTempCheckpoint, after the query's checkpoint has been resolved
   *                   Drain, for a query that closes all windows at its end
   *   analyzed plan   ... PolicyWatermark - AttachClock(data, clock source) ...
@@ -31,6 +33,9 @@ import io.eventtide.spark.planning.{
   */
 final class EventtideExtensions extends (SparkSessionExtensions => Unit) {
   override def apply(extensions: SparkSessionExtensions): Unit = {
+    extensions.injectResolutionRule(session =>
+      ResolveEventtideRequest(session.asInstanceOf[SparkSession])
+    )
     extensions.injectHintResolutionRule(_ => StartQueryRule)
     extensions.injectPostHocResolutionRule(_ => RetainTempCheckpoint)
     extensions.injectPostHocResolutionRule(_ => Drain)

@@ -1,13 +1,7 @@
 package io.eventtide.spark
 
-import java.util.{List => JList}
-
-import scala.jdk.CollectionConverters._
-
 import org.apache.spark.sql.functions.{col, count, expr, lit}
 import org.apache.spark.sql.{DataFrame, SparkSession}
-
-import io.eventtide.spark.api.PythonApi
 
 /** Windows over a stream that never ends, whose every tenth row is half a minute late. */
 private[spark] object RateWindows {
@@ -23,16 +17,12 @@ private[spark] object RateWindows {
   }
 
   /** The number of rows of each key, with a lag of a second. */
-  def counts(events: DataFrame, size: String = "PT2S"): DataFrame = PythonApi.window(
+  def counts(events: DataFrame, size: String = "PT2S"): DataFrame = RequestedWindow(
     events,
     "ts",
-    Map("policy" -> "with_fixed_lag", "lag" -> "PT1S").asJava,
-    JList.of(),
-    JList.of(col("k")),
-    JList.of(count(lit(1)).as("n")),
-    null,
-    null,
-    JList.of(),
-    Map("kind" -> "tumbling", "size" -> size).asJava
+    Map("policy" -> "with_fixed_lag", "lag" -> "PT1S"),
+    Seq(col("k")),
+    Seq(count(lit(1)).as("n")),
+    Map("kind" -> "tumbling", "size" -> size)
   )
 }

@@ -21,12 +21,11 @@ import io.eventtide.spark.latelog.{
 }
 import io.eventtide.spark.planning.{
   Drain,
+  EventtideRequest,
   PlanExplanation,
   SessionGap,
   SessionValidator,
   SqlText,
-  WatermarkBuilder,
-  WindowBuilder,
   WindowState
 }
 import io.eventtide.spark.policies.PythonPolicies
@@ -47,63 +46,25 @@ object PythonApi {
 
   def isInstalled(session: SparkSession): Boolean = SessionValidator.isInstalled(asClassic(session))
 
-  def withWatermark(
-      stream: DataFrame,
-      eventTime: String,
-      substream: JList[Column],
-      options: JMap[String, String]
-  ): DataFrame =
-    WatermarkBuilder.withWatermark(
-      asClassic(stream),
-      eventTime,
-      substream.asScala.toSeq,
-      options.asScala.toMap
-    )
+  /** Adds a watermark or a window to a DataFrame.
+    *
+    * @param options
+    *   what is requested, and its options; see `RequestBuilder`
+    * @param columns
+    *   lists of columns of the DataFrame, by name
+    */
+  def request(
+      rows: DataFrame,
+      options: JMap[String, String],
+      columns: JMap[String, JList[Column]]
+  ): DataFrame = {
+    val lists = columns.asScala.map { case (name, list) => name -> list.asScala.toSeq }
+    EventtideRequest.over(asClassic(rows), options.asScala.toMap, lists.toMap)
+  }
 
   /** Sets the function that calls the policies of this Python process. */
   def registerPolicies(function: JFunction[String, String]): Unit =
     PythonPolicies.register(function)
-
-  def withIngestionTime(stream: DataFrame, into: String, options: JMap[String, String]): DataFrame =
-    WatermarkBuilder.withIngestionTime(asClassic(stream), into, options.asScala.toMap)
-
-  /** Adds a window to a DataFrame.
-    *
-    * @param eventTime
-    *   the event time column; null for the column that has the watermark
-    * @param watermark
-    *   the options of a watermark to add; null for a stream that has one
-    * @param when
-    *   the condition of early results; null for none
-    * @param gap
-    *   the session gap of each row; null if all rows have one gap
-    * @param scope
-    *   the columns that define the groups of keys
-    */
-  def window(
-      stream: DataFrame,
-      eventTime: String,
-      watermark: JMap[String, String],
-      substream: JList[Column],
-      keys: JList[Column],
-      aggregates: JList[Column],
-      when: Column,
-      gap: Column,
-      scope: JList[Column],
-      options: JMap[String, String]
-  ): DataFrame =
-    WindowBuilder.window(
-      asClassic(stream),
-      Option(eventTime),
-      Option(watermark).map(_.asScala.toMap),
-      substream.asScala.toSeq,
-      keys.asScala.toSeq,
-      aggregates.asScala.toSeq,
-      Option(when),
-      Option(gap),
-      scope.asScala.toSeq,
-      options.asScala.toMap
-    )
 
   /** The alias and the SQL text of a column; null if it lacks one of them. */
   def namedSql(column: Column): Array[String] =

@@ -49,7 +49,10 @@ private[spark] final class OptionReader(values: Map[String, String]) {
   private def has(prefix: String): Boolean =
     values.keys.exists(key => key == prefix || key.startsWith(s"$prefix."))
 
-  def refuseUnread(): Unit = (values.keySet -- read).toSeq.sorted.headOption.foreach { option =>
+  /** The options that have not been read. */
+  def unread: Map[String, String] = values -- read
+
+  def refuseUnread(): Unit = unread.keys.toSeq.sorted.headOption.foreach { option =>
     throw EventtideException(
       "UNKNOWN_OPTION",
       "option" -> option,

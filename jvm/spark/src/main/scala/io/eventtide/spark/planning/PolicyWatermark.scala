@@ -88,11 +88,12 @@ object PolicyWatermark {
   private val NoDelay = new CalendarInterval(0, 0, 0)
 
   def apply(
+      nodeId: UUID,
       eventTime: Attribute,
       child: LogicalPlan,
       substream: Seq[Expression],
       mark: Option[Expression],
       settings: WatermarkSettings
   ): PolicyWatermark =
-    new PolicyWatermark(UUID.randomUUID(), eventTime, NoDelay, child, substream, mark, settings)
+    new PolicyWatermark(nodeId, eventTime, NoDelay, child, substream, mark, settings)
 }

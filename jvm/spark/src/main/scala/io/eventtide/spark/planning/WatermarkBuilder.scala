@@ -1,6 +1,7 @@
 package io.eventtide.spark.planning
 
 import java.time.Duration
+import java.util.UUID
 
 import org.apache.spark.sql.Column
 import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute}
@@ -25,6 +26,7 @@ private[spark] object WatermarkBuilder {
 
   def withWatermark(
       stream: DataFrame,
+      nodeId: UUID,
       eventTime: String,
       substream: Seq[Column],
       options: Map[String, String]
@@ -32,7 +34,7 @@ private[spark] object WatermarkBuilder {
     SessionValidator.installed(stream.sparkSession)
     val time = EventTimeColumn.shown(stream, eventTime)
     val (choice, settings) = checked(time, eventTime, substream, options)
-    if (stream.isStreaming) build(time, choice, settings) else time.rows
+    if (stream.isStreaming) build(time, nodeId, choice, settings) else time.rows
   }
 
   /** As `withWatermark` on a stream, but rows without a usable time and rows that `guard_future`
@@ -40,13 +42,14 @@ private[spark] object WatermarkBuilder {
     */
   def underWindow(
       time: EventTimeColumn,
+      nodeId: UUID,
       eventTime: String,
       substream: Seq[Column],
       options: Map[String, String]
   ): (DataFrame, WatermarkSettings) = {
     val (choice, settings) = checked(time, eventTime, substream, options)
     val keeping = settings.copy(keepsRefused = true)
-    (build(time, choice, keeping), keeping)
+    (build(time, nodeId, choice, keeping), keeping)
   }
 
   private def checked(
@@ -70,6 +73,7 @@ private[spark] object WatermarkBuilder {
   /** Adds the creation time of each batch, and a watermark on it that never lags behind a row. */
   def withIngestionTime(
       stream: DataFrame,
+      nodeId: UUID,
       into: String,
       options: Map[String, String]
   ): DataFrame = {
@@ -85,24 +89,26 @@ private[spark] object WatermarkBuilder {
       val column = Alias(IngestionTime(), into)()
       val timed = Project(plan.output :+ column, plan)
       val time = EventTimeColumn(stream, column.toAttribute)
-      build(time, SubstreamSelection(Nil, SubstreamDescription.Global, timed), settings)
+      build(time, nodeId, SubstreamSelection(Nil, SubstreamDescription.Global, timed), settings)
     }
   }
 
   /** A watermark with a fixed lag over the whole stream, like Spark's `withWatermark`. */
   def fixedLag(
       session: SparkSession,
+      nodeId: UUID,
       data: LogicalPlan,
       eventTime: Attribute,
       lag: Duration
   ): LogicalPlan = {
     val options = Map("policy" -> WithFixedLag.name, "lag" -> lag.toString)
     val settings = WatermarkOptionsCodec.watermark(options, SubstreamDescription.Global)
-    PolicyWatermark(eventTime, AttachClock(data, clock(session, data)), Nil, None, settings)
+    PolicyWatermark(nodeId, eventTime, AttachClock(data, clock(session, data)), Nil, None, settings)
   }
 
   private def build(
       time: EventTimeColumn,
+      nodeId: UUID,
       choice: SubstreamSelection,
       settings: WatermarkSettings
   ): DataFrame = {
@@ -110,7 +116,7 @@ private[spark] object WatermarkBuilder {
     val session = stream.sparkSession
     val data = AttachClock(choice.plan, clock(session, choice.plan))
     val mark = settings.policy.markColumns.headOption.map(EventTimeColumn.mark(stream, _, column))
-    val watermark = PolicyWatermark(column, data, choice.keys, mark, settings)
+    val watermark = PolicyWatermark(nodeId, column, data, choice.keys, mark, settings)
     SparkInternals.dataFrame(session, withoutAddedKeys(watermark, stream, column))
   }
 

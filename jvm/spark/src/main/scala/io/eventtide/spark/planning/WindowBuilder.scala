@@ -2,7 +2,6 @@ package io.eventtide.spark.planning
 
 import java.util.UUID
 
-import org.apache.spark.sql.Column
 import org.apache.spark.sql.catalyst.expressions.aggregate.AggregateExpression
 import org.apache.spark.sql.catalyst.expressions.{
   Alias,
@@ -56,47 +55,43 @@ private[spark] object WindowBuilder {
 
   /** A window with all of the user's options, validated.
     *
+    * @param id
+    *   the identity of the window, which plans and late logs are matched by
     * @param eventTime
     *   the event time column; None for the column that has the watermark
     * @param watermark
     *   the options of a watermark to put on the stream; None for a stream that has a watermark
-    * @param gap
-    *   the gap of each row, for sessions with a gap for each row
     */
   def window(
       stream: DataFrame,
+      id: UUID,
       eventTime: Option[String],
       watermark: Option[Map[String, String]],
-      substream: Seq[Column],
-      keys: Seq[Column],
-      aggregates: Seq[Column],
-      when: Option[Column],
-      gap: Option[Column],
-      scope: Seq[Column],
+      columns: RequestColumns,
       options: Map[String, String]
   ): DataFrame = {
     SessionValidator.installed(stream.sparkSession)
     val input = watermark match {
       case _ if !stream.isStreaming => WindowInput.batch(stream, eventTime)
       case Some(policy) =>
-        WindowInput.withWatermark(stream, eventTime.get, substream, policy)
-      case None => WindowInput.watermarked(stream, eventTime)
+        WindowInput.withWatermark(stream, id, eventTime.get, columns.substream, policy)
+      case None => WindowInput.watermarked(stream, id, eventTime)
     }
     val isLocal = input.eventTime.dataType == TimestampNTZType
-    val kept = if (keys.isEmpty) Kept ++ options else options
+    val kept = if (columns.keys.isEmpty) Kept ++ options else options
     val usesIngestionTime = watermarkOf(input).exists(_.usesIngestionTime)
     // The rows of a batch have the column without the watermark.
     val byClock = usesIngestionTime || eventTime.contains(ProcessingTime)
     val settings = WindowCodec.window(
       SessionDefaults.window(kept, stream.sparkSession.conf.getAll, byClock),
       isLocal,
-      when.isDefined,
+      columns.when.isDefined,
       policy(input, watermark),
       usesIngestionTime
     )
-    if (settings.hasRowGaps && gap.isEmpty)
+    if (settings.hasRowGaps && columns.gap.isEmpty)
       OptionReader.missing("gap", "it defines how long a row keeps its session open")
-    build(input, keys, aggregates, when, gap, scope, settings)
+    build(input, id, columns, settings)
   }
 
   // A batch plan has no watermark, but it reads the state of a stream that has one.
@@ -115,15 +110,12 @@ private[spark] object WindowBuilder {
 
   private def build(
       input: WindowInput,
-      keys: Seq[Column],
-      aggregates: Seq[Column],
-      when: Option[Column],
-      gap: Option[Column],
-      scope: Seq[Column],
+      id: UUID,
+      columns: RequestColumns,
       settings: WindowSettings
   ): DataFrame = {
     val WindowInput(stream, eventTime, _, _) = input
-    val id = UUID.randomUUID()
+    val RequestColumns(_, keys, aggregates, when, gap, scope) = columns
     val plan = stream.queryExecution.analyzed
     val seen = input.seen
     val asked =

@@ -1,6 +1,8 @@
 package io.eventtide.spark.planning
 
+import java.nio.charset.StandardCharsets.UTF_8
 import java.time.Duration
+import java.util.UUID
 
 import org.apache.spark.sql.Column
 import org.apache.spark.sql.catalyst.expressions.{
@@ -48,6 +50,7 @@ private[spark] object WindowInput {
   /** A stream that gets its watermark from `options`. */
   def withWatermark(
       stream: DataFrame,
+      window: UUID,
       eventTime: String,
       substream: Seq[Column],
       options: Map[String, String]
@@ -55,7 +58,7 @@ private[spark] object WindowInput {
     SessionValidator.installed(stream.sparkSession)
     val time = EventTimeColumn.named(stream, eventTime)
     val (watermarked, settings) =
-      WatermarkBuilder.underWindow(time, eventTime, substream, options)
+      WatermarkBuilder.underWindow(time, below(window, 0), eventTime, substream, options)
     val guard = settings.guard.filter(_.mode == FutureGuard.Late)
     val output = watermarked.queryExecution.analyzed.output
     val marked = output.find(_.exprId == time.column.exprId).getOrElse(time.column)
@@ -81,7 +84,7 @@ private[spark] object WindowInput {
   }
 
   /** A stream that has an Eventtide or a Spark watermark, on a column or on windows. */
-  def watermarked(stream: DataFrame, eventTime: Option[String]): WindowInput = {
+  def watermarked(stream: DataFrame, window: UUID, eventTime: Option[String]): WindowInput = {
     val plan = stream.queryExecution.analyzed
     val column = chosen(stream, eventTime).map(_.column).filter(isMarked).getOrElse {
       throw EventtideException(
@@ -94,7 +97,7 @@ private[spark] object WindowInput {
           .getOrElse("none")
       )
     }
-    over(stream.sparkSession, takeOver(plan, stream.sparkSession), column)
+    over(stream.sparkSession, takeOver(plan, window, stream.sparkSession), column)
   }
 
   /** The column that the user named, or the column with the event-time mark. */
@@ -122,12 +125,24 @@ private[spark] object WindowInput {
     column.metadata.contains(EventTimeWatermark.delayKey)
 
   // A Spark watermark becomes a policy with the same values, so that the query has a ledger.
-  private def takeOver(plan: LogicalPlan, session: SparkSession): LogicalPlan =
+  private def takeOver(plan: LogicalPlan, window: UUID, session: SparkSession): LogicalPlan = {
+    val numbers = Iterator.from(0)
     plan.transformUp {
       case stock: EventTimeWatermark if !stock.isInstanceOf[PolicyWatermark] =>
         val lag = Duration.ofMillis(EventTimeWatermark.getDelayMs(stock.delay))
-        WatermarkBuilder.fixedLag(session, stock.child, stock.eventTime, lag)
+        WatermarkBuilder.fixedLag(
+          session,
+          below(window, numbers.next()),
+          stock.child,
+          stock.eventTime,
+          lag
+        )
     }
+  }
+
+  // The identity of a watermark that a window adds.
+  private def below(window: UUID, position: Int): UUID =
+    UUID.nameUUIDFromBytes(s"$window/$position".getBytes(UTF_8))
 
   // The event time of a window is its last instant, as for Spark's `window_time`.
   private def lastInstant(window: Attribute): Expression = {

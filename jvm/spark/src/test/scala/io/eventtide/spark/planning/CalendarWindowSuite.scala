@@ -2,7 +2,6 @@ package io.eventtide.spark.planning
 
 import java.nio.file.Files
 import java.time.Instant
-import java.util.{List => JList}
 
 import scala.jdk.CollectionConverters._
 
@@ -12,9 +11,8 @@ import org.apache.spark.sql.types.StructType
 import org.apache.spark.sql.{DataFrame, Row, classic}
 import org.scalatest.funsuite.AnyFunSuite
 
-import io.eventtide.spark.api.PythonApi
 import io.eventtide.spark.testkit.{ScriptProvider, ScriptSource}
-import io.eventtide.spark.{EventtideException, LocalSession}
+import io.eventtide.spark.{EventtideException, LocalSession, RequestedWindow}
 
 /** Windows of days and months, over the night of 2024-03-31, which had 23 hours in Berlin. */
 final class CalendarWindowSuite extends AnyFunSuite with LocalSession {
@@ -28,19 +26,14 @@ final class CalendarWindowSuite extends AnyFunSuite with LocalSession {
   }
 
   private def counted(rows: DataFrame, options: (String, String)*): DataFrame =
-    PythonApi
-      .window(
-        rows,
-        "ts",
-        Map("policy" -> "with_fixed_lag", "lag" -> "PT0S").asJava,
-        JList.of(),
-        JList.of(),
-        JList.of(count(lit(1)).as("n")),
-        null,
-        null,
-        JList.of(),
-        options.toMap.asJava
-      )
+    RequestedWindow(
+      rows,
+      "ts",
+      Map("policy" -> "with_fixed_lag", "lag" -> "PT0S"),
+      Nil,
+      Seq(count(lit(1)).as("n")),
+      options.toMap
+    )
       .select(col("window.start").cast("string"), col("window.end").cast("string"), col("n"))
 
   private def instants(times: Seq[String]): DataFrame = spark.createDataFrame(
@@ -147,30 +140,22 @@ final class CalendarWindowSuite extends AnyFunSuite with LocalSession {
   }
 
   test("the windows of a batch may be put into windows, by the column that has them") {
-    val hours = PythonApi.window(
+    val hours = RequestedWindow(
       instants(times),
       "ts",
-      null,
-      JList.of(),
-      JList.of(),
-      JList.of(count(lit(1)).as("n")),
-      null,
-      null,
-      JList.of(),
-      Map("kind" -> "tumbling", "size" -> "PT1H").asJava
+      Map.empty,
+      Nil,
+      Seq(count(lit(1)).as("n")),
+      Map("kind" -> "tumbling", "size" -> "PT1H")
     )
     for (column <- Seq(null, "window")) {
-      val days = PythonApi.window(
+      val days = RequestedWindow(
         hours,
         column,
-        null,
-        JList.of(),
-        JList.of(),
-        JList.of(sum("n").as("n")),
-        null,
-        null,
-        JList.of(),
-        Map("kind" -> "tumbling", "size" -> "P1D", zone).asJava
+        Map.empty,
+        Nil,
+        Seq(sum("n").as("n")),
+        Map("kind" -> "tumbling", "size" -> "P1D", zone)
       )
       val found = days.select(col("window.start").cast("string"), col("n")).collect().toSet
       assert(found == Set(saturday, sunday, monday).map(row => Row(row(0), row(2))))
@@ -180,17 +165,13 @@ final class CalendarWindowSuite extends AnyFunSuite with LocalSession {
   test("a batch whose event time is not named, or is none, is refused by name") {
     def refused(rows: DataFrame, column: String): EventtideException =
       intercept[EventtideException] {
-        PythonApi.window(
+        RequestedWindow(
           rows,
           column,
-          null,
-          JList.of(),
-          JList.of(),
-          JList.of(count(lit(1))),
-          null,
-          null,
-          JList.of(),
-          Map("kind" -> "tumbling", "size" -> "PT1H").asJava
+          Map.empty,
+          Nil,
+          Seq(count(lit(1))),
+          Map("kind" -> "tumbling", "size" -> "PT1H")
         )
       }
     val unnamed = refused(instants(times), null)

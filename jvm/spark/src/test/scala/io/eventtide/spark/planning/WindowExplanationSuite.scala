@@ -1,7 +1,5 @@
 package io.eventtide.spark.planning
 
-import java.util.{List => JList}
-
 import scala.jdk.CollectionConverters._
 
 import com.fasterxml.jackson.databind.{JsonNode, ObjectMapper}
@@ -9,8 +7,8 @@ import org.apache.spark.sql.functions._
 import org.apache.spark.sql.{Column, DataFrame}
 import org.scalatest.funsuite.AnyFunSuite
 
-import io.eventtide.spark.LocalSession
 import io.eventtide.spark.api.PythonApi
+import io.eventtide.spark.{LocalSession, RequestedWindow}
 
 /** What `et.explain` says of the windows in a plan. */
 final class WindowExplanationSuite extends AnyFunSuite with LocalSession {
@@ -20,19 +18,15 @@ final class WindowExplanationSuite extends AnyFunSuite with LocalSession {
   private val sliding = Map("kind" -> "sliding", "size" -> "PT3H", "slide" -> "PT15M")
 
   private def windowed(rows: DataFrame, options: Map[String, String], of: Column): DataFrame =
-    PythonApi.window(
+    RequestedWindow(
       rows,
       if (rows.columns.contains("ts")) "ts" else null,
       if (rows.columns.contains("ts"))
-        Map("policy" -> "with_fixed_lag", "lag" -> "PT2S").asJava
-      else null,
-      JList.of(),
-      JList.of(),
-      JList.of(of),
-      null,
-      null,
-      JList.of(),
-      options.asJava
+        Map("policy" -> "with_fixed_lag", "lag" -> "PT2S")
+      else Map.empty,
+      Nil,
+      Seq(of),
+      options
     )
 
   private def explained(frame: DataFrame): JsonNode =

@@ -32,6 +32,11 @@ object SparkInternals {
   def column(of: Column)(expression: Expression => Expression): Column =
     ExpressionUtils.column(expression(ExpressionUtils.expression(of)))
 
+  /** The id of a plan of Spark Connect, by which a client names the columns of a DataFrame. */
+  def planId(plan: LogicalPlan): Option[Long] = plan.getTagValue(LogicalPlan.PLAN_ID_TAG)
+
+  def setPlanId(plan: LogicalPlan, id: Long): Unit = plan.setTagValue(LogicalPlan.PLAN_ID_TAG, id)
+
   /** An empty batch that the optimizer does not recognize as empty. */
   def empty(session: SparkSession, columns: Seq[Attribute]): LogicalPlan =
     LogicalRDD(columns, session.sparkContext.emptyRDD)(session)

@@ -1,10 +1,8 @@
 package io.eventtide.spark.operators.window
 
 import java.nio.file.Files
-import java.util.{List => JList}
 
 import scala.collection.mutable.ArrayBuffer
-import scala.jdk.CollectionConverters._
 
 import org.apache.spark.sql.eventtide.TestQuery
 import org.apache.spark.sql.expressions.Aggregator
@@ -13,11 +11,11 @@ import org.apache.spark.sql.types.StructType
 import org.apache.spark.sql.{Column, DataFrame, Encoder, Encoders, Row, classic}
 import org.scalatest.funsuite.AnyFunSuite
 
-import io.eventtide.spark.LocalSession
 import io.eventtide.spark.api.PythonApi
 import io.eventtide.spark.options.Structure
 import io.eventtide.spark.spi.PlanNodes
 import io.eventtide.spark.testkit.{ScriptProvider, ScriptSource}
+import io.eventtide.spark.{LocalSession, RequestedWindow}
 
 /** The window operator in a real query, step by step. */
 final class EventtideWindowExecSuite extends AnyFunSuite with LocalSession {
@@ -36,18 +34,7 @@ final class EventtideWindowExecSuite extends AnyFunSuite with LocalSession {
   private def windowed(options: (String, String)*)(aggregates: Seq[Column])(
       events: DataFrame
   ): DataFrame =
-    PythonApi.window(
-      events,
-      "ts",
-      fixedLag.asJava,
-      JList.of(),
-      JList.of(col("user")),
-      aggregates.asJava,
-      null,
-      null,
-      JList.of(),
-      options.toMap.asJava
-    )
+    RequestedWindow(events, "ts", fixedLag, Seq(col("user")), aggregates, options.toMap)
 
   private def tumbling = windowed("kind" -> "tumbling", "size" -> "PT10S") _
 

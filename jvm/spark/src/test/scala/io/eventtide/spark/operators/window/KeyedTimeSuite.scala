@@ -1,9 +1,6 @@
 package io.eventtide.spark.operators.window
 
 import java.nio.file.Files
-import java.util.{List => JList}
-
-import scala.jdk.CollectionConverters._
 
 import org.apache.spark.sql.eventtide.TestQuery
 import org.apache.spark.sql.execution.CodegenMode
@@ -15,11 +12,11 @@ import org.apache.spark.sql.{Column, DataFrame, Row, classic}
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatest.tags.Slow
 
-import io.eventtide.spark.LocalSession
 import io.eventtide.spark.api.PythonApi
 import io.eventtide.spark.operators.late.DeferredLateRows
 import io.eventtide.spark.operators.preagg.MapSideFrameAggregateExec
 import io.eventtide.spark.testkit.{ScriptProvider, ScriptSource}
+import io.eventtide.spark.{LocalSession, RequestedWindow}
 
 /** Windows whose rows are judged by their keys, in a real query, step by step. */
 @Slow
@@ -44,19 +41,8 @@ final class KeyedTimeSuite extends AnyFunSuite with LocalSession {
     private val script = ScriptSource.create(schema)
     private val events =
       spark.readStream.format(classOf[ScriptProvider].getName).option("script", script.id).load()
-    private val result = PythonApi
-      .window(
-        events,
-        "ts",
-        policyOf(policy).asJava,
-        JList.of(),
-        JList.of(col("user")),
-        aggregates.asJava,
-        null,
-        null,
-        JList.of(),
-        options.toMap.asJava
-      )
+    private val result =
+      RequestedWindow(events, "ts", policyOf(policy), Seq(col("user")), aggregates, options.toMap)
     private val isCounted = options.contains("kind" -> "count")
     private val bounds = Seq("window.start", "window.end").map { bound =>
       if (isCounted) col(bound) else unix_timestamp(col(bound)) - 1000
@@ -346,17 +332,13 @@ final class KeyedTimeSuite extends AnyFunSuite with LocalSession {
   test("a batch of rows gives every session once, as Spark's session windows do") {
     val rows = (0 until 300).map(i => row(s"u${i % 5}", (i * 37 % 400) * 0.9, i.toLong))
     val table = spark.createDataFrame(java.util.Arrays.asList(rows: _*), schema)
-    val ours = PythonApi.window(
+    val ours = RequestedWindow(
       table,
       "ts",
-      null,
-      JList.of(),
-      JList.of(col("user")),
-      Seq(count(lit(1)).as("n"), sum("amount").as("sum")).asJava,
-      null,
-      null,
-      JList.of(),
-      Map("kind" -> "session", "gap" -> "PT5S", "profile" -> "spark").asJava
+      Map.empty,
+      Seq(col("user")),
+      Seq(count(lit(1)).as("n"), sum("amount").as("sum")),
+      Map("kind" -> "session", "gap" -> "PT5S", "profile" -> "spark")
     )
     val theirs = table
       .groupBy(session_window(col("ts"), "5 seconds"), col("user"))

@@ -2,10 +2,8 @@ package io.eventtide.spark.operators.window
 
 import java.nio.file.Files
 import java.nio.{ByteBuffer, ByteOrder}
-import java.util.{List => JList}
 
 import scala.collection.mutable
-import scala.jdk.CollectionConverters._
 
 import org.apache.spark.sql.eventtide.TestQuery
 import org.apache.spark.sql.functions._
@@ -13,9 +11,8 @@ import org.apache.spark.sql.types.StructType
 import org.apache.spark.sql.{Column, DataFrame, Row, classic}
 import org.scalatest.funsuite.AnyFunSuite
 
-import io.eventtide.spark.LocalSession
-import io.eventtide.spark.api.PythonApi
 import io.eventtide.spark.testkit.{ScriptProvider, ScriptSource}
+import io.eventtide.spark.{LocalSession, RequestedWindow}
 
 /** Storm's windows in a real query: aggregates over rows that are kept one by one, and the rows. */
 final class RetainedRowWindowOperatorSuite extends AnyFunSuite with LocalSession {
@@ -40,17 +37,13 @@ final class RetainedRowWindowOperatorSuite extends AnyFunSuite with LocalSession
       new TestQuery(result.asInstanceOf[classic.DataFrame], "append", checkpoint, 1000000)
     scripted.start(availableNow = false)
 
-    def over(rows: DataFrame): DataFrame = PythonApi.window(
+    def over(rows: DataFrame): DataFrame = RequestedWindow(
       rows,
       "ts",
-      Map("policy" -> "with_fixed_lag", "lag" -> "PT5S").asJava,
-      JList.of(),
-      JList.of(col("user")),
-      aggregates.asJava,
-      null,
-      null,
-      JList.of(),
-      (options.toMap + ("kind" -> "storm")).asJava
+      Map("policy" -> "with_fixed_lag", "lag" -> "PT5S"),
+      Seq(col("user")),
+      aggregates,
+      (options.toMap + ("kind" -> "storm"))
     )
 
     def step(rows: Row*): Seq[Row] = {
