@@ -212,8 +212,8 @@ def watermark(  # noqa: PLR0913 - as with_watermark
         check_column("event_time", time, columns)
         for part in parts:
             check_column("substream", part, columns)
-        columns = {"substream": parts}
-        request = Request.of("with_watermark", {"event_time": time}, options, columns)
+        lists = {"substream": parts}
+        request = Request.of("with_watermark", {"event_time": time}, options, lists)
         return _jvm.requested(df, request)
 
     return add

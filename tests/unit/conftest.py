@@ -43,6 +43,7 @@ def columns(monkeypatch: pytest.MonkeyPatch) -> None:
         "_text.extractors",
         "storm._model",
         "storm._streams",
+        "windows._settings",
         "windows._sql",
     ):
         monkeypatch.setattr(f"eventtide.{module}.F", functions)

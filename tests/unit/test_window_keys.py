@@ -36,7 +36,8 @@ def test_the_columns_of_a_scope_cross_before_the_options(door: FakeDoor, frame: 
     assert by_device(frame).results is not None
     assert by_device(frame).watermark_scope(["site", column("upper(site)")]).results is not None
     first, second = door.calls
-    assert first.options == {"kind": "tumbling", "size": "PT60S", "scope": "key"}
+    sizes = {"kind": "tumbling", "size": "PT60S", "scope": "key"}
+    assert first.options == {"event_time": "ts", **sizes}
     assert "scope" not in first.columns
     assert second.columns["scope"] == ["java site", "java upper(site)"]
     assert second.options["scope"] == "group"

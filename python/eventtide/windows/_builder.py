@@ -114,7 +114,10 @@ class WindowBuilder(Framing, Timing, Closing):
         if time is not None:
             options, watermark = options | {"event_time": time.column}, time.watermark or {}
         if settings.processing_time:
-            df, options = with_ingestion_time(df, PROCESSING_TIME), options | {"event_time": PROCESSING_TIME}
+            df, options = (
+                with_ingestion_time(df, PROCESSING_TIME),
+                options | {"event_time": PROCESSING_TIME},
+            )
         request = Request.of("window", options, watermark, settings.lists())
         made = _jvm.requested(df, request)
         return made if settings.execution is None else settings.execution.applied(made)

@@ -19,7 +19,7 @@ from eventtide.windows._unframed import Session
 from eventtide.windows._zones import instant, read_origin
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
     from datetime import datetime
 
     from eventtide._text.durations import Duration
