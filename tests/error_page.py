@@ -51,8 +51,8 @@ CONDITIONS = """
 ## Conditions
 
 All conditions in alphabetical order, each with the class that Python raises. A word in angle
-brackets stands for a value. In a published package, a message ends with the address of its section on this
-page.
+brackets stands for a value. In a published package, a message ends with the address of its section
+on this page.
 """
 
 

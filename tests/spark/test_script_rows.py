@@ -123,7 +123,11 @@ def test_times_are_in_utc_wherever_the_machine_is() -> None:
         return windows.agg(F.max("ts").alias("last"), F.max("local").alias("local"))
 
     early, late = "2024-11-03 05:30:00", "2024-11-03 06:30:00"  # both are 1:30 in New York
-    steps = [[(early, early), (late, late)], [("2024-11-03 09:00:00", None)], [(early, early)]]
+    steps: list[list[Any]] = [
+        [(early, early), (late, late)],
+        [("2024-11-03 09:00:00", None)],
+        [(early, early)],
+    ]
     with Script(hours, "ts timestamp, local timestamp_ntz") as script:
         first = {"start": "2024-11-03 05:00:00", "end": "2024-11-03 06:00:00"}
         second = {"start": "2024-11-03 06:00:00", "end": "2024-11-03 07:00:00"}
@@ -134,5 +138,5 @@ def test_times_are_in_utc_wherever_the_machine_is() -> None:
             ],
             late=1,
         )
-    with KernelScript(hours, "ts timestamp, local timestamp_ntz") as script:
-        script.rows(*steps)
+    with KernelScript(hours, "ts timestamp, local timestamp_ntz") as both:
+        both.rows(*steps)
