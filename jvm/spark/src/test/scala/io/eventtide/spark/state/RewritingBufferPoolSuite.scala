@@ -95,7 +95,9 @@ class RewritingBufferPoolSuite extends AnyFunSuite {
   test("an aggregate that should be there and is not is refused by name") {
     val error = intercept[EventtideException](rewritten(new Query(count), new Query(count, max)))
     assert(error.condition == "STATE_OF_OTHER_AGGREGATES")
-    assert(error.getMessage.contains("no max in the form") && error.getMessage.contains("it has count."))
+    assert(
+      error.getMessage.contains("no max in the form") && error.getMessage.contains("it has count.")
+    )
   }
 
   test("a layout is read as it was written") {
