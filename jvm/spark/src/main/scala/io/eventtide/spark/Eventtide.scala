@@ -6,7 +6,7 @@ import org.apache.spark.sql.classic
 import org.apache.spark.sql.streaming.StreamingQuery
 import org.apache.spark.sql.{Column, DataFrame}
 
-import io.eventtide.spark.planning.EventtideRequest
+import io.eventtide.spark.planning.{EventtideRequest, RequestBuilder}
 import io.eventtide.spark.query.run.QueryWatermarks
 
 /** The Scala API of Eventtide: watermark policies in place of `withWatermark`.
@@ -63,8 +63,7 @@ object Eventtide {
       options: Map[String, String],
       columns: Map[String, Seq[Column]]
   ): DataFrame = {
-    val prefixed = watermark.map { case (option, value) => s"watermark.$option" -> value }
-    val all = prefixed ++ options + ("request" -> name)
+    val all = RequestBuilder.options(name, options, watermark)
     EventtideRequest.over(stream.asInstanceOf[classic.DataFrame], all, columns)
   }
 

@@ -2,7 +2,7 @@ package io.eventtide.spark
 
 import org.apache.spark.sql.{Column, DataFrame, classic}
 
-import io.eventtide.spark.planning.EventtideRequest
+import io.eventtide.spark.planning.{EventtideRequest, RequestBuilder}
 
 /** Requests a window, as each API does. */
 object RequestedWindow {
@@ -18,9 +18,8 @@ object RequestedWindow {
       aggregates: Seq[Column],
       options: Map[String, String]
   ): DataFrame = {
-    val prefixed = watermark.map { case (option, value) => s"watermark.$option" -> value }
-    val all = options ++ prefixed ++ Option(eventTime).map("event_time" -> _) +
-      ("request" -> "window")
+    val others = options ++ Option(eventTime).map("event_time" -> _)
+    val all = RequestBuilder.options("window", others, watermark)
     EventtideRequest.over(
       rows.asInstanceOf[classic.DataFrame],
       all,

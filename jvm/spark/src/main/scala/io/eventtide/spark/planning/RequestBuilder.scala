@@ -20,9 +20,18 @@ import io.eventtide.spark.options.OptionReader
   *   id=UUID                      the identity of its nodes, however often the plan is analyzed
   * }}}
   */
-private[planning] object RequestBuilder {
+private[spark] object RequestBuilder {
   private val Requests = Seq("with_watermark", "with_ingestion_time", "window")
   private val Prefix = "watermark."
+
+  /** The options of a request by its name, with the options of a watermark among them. */
+  def options(
+      request: String,
+      others: Map[String, String],
+      watermark: Map[String, String]
+  ): Map[String, String] =
+    others ++ watermark.map { case (name, value) => s"$Prefix$name" -> value } +
+      ("request" -> request)
 
   def build(
       rows: DataFrame,
@@ -34,16 +43,14 @@ private[planning] object RequestBuilder {
     val watermark = prefixed.map { case (name, value) => name.drop(Prefix.length) -> value }
     val reader = new OptionReader(others)
     val id = nodeId(reader)
-    def allRead[A](option: A): A = {
-      reader.refuseUnread()
-      option
-    }
     reader.required("request", Requests.mkString(", ")) match {
       case "with_watermark" =>
-        val eventTime = allRead(reader.required("event_time", "a column name"))
+        val eventTime = reader.required("event_time", "a column name")
+        reader.refuseUnread()
         WatermarkBuilder.withWatermark(rows, id, eventTime, lists.substream, watermark)
       case "with_ingestion_time" =>
-        val into = allRead(reader.required("into", "a name for the new column"))
+        val into = reader.required("into", "a name for the new column")
+        reader.refuseUnread()
         WatermarkBuilder.withIngestionTime(rows, id, into, watermark)
       case "window" =>
         val eventTime = reader.get("event_time")
