@@ -31,7 +31,6 @@ private[spark] object WatermarkBuilder {
       substream: Seq[Column],
       options: Map[String, String]
   ): DataFrame = {
-    SessionValidator.installed(stream.sparkSession)
     val time = EventTimeColumn.shown(stream, eventTime)
     val (choice, settings) = checked(time, eventTime, substream, options)
     if (stream.isStreaming) build(time, nodeId, choice, settings) else time.rows
@@ -77,7 +76,6 @@ private[spark] object WatermarkBuilder {
       into: String,
       options: Map[String, String]
   ): DataFrame = {
-    SessionValidator.installed(stream.sparkSession)
     val plan = stream.queryExecution.analyzed
     if (plan.output.exists(column => plan.conf.resolver(column.name, into))) {
       throw EventtideException("COLUMN_EXISTS", "column" -> into)

@@ -70,7 +70,6 @@ private[spark] object WindowBuilder {
       columns: RequestColumns,
       options: Map[String, String]
   ): DataFrame = {
-    SessionValidator.installed(stream.sparkSession)
     val input = watermark match {
       case _ if !stream.isStreaming => WindowInput.batch(stream, eventTime)
       case Some(policy) =>

@@ -55,7 +55,6 @@ private[spark] object WindowInput {
       substream: Seq[Column],
       options: Map[String, String]
   ): WindowInput = {
-    SessionValidator.installed(stream.sparkSession)
     val time = EventTimeColumn.named(stream, eventTime)
     val (watermarked, settings) =
       WatermarkBuilder.underWindow(time, below(window, 0), eventTime, substream, options)
