@@ -48,7 +48,7 @@ from eventtide import observe as observe
 from eventtide import policies as policies
 from eventtide import storm as storm
 from eventtide import voltsp as voltsp
-from eventtide._jvm import named_errors as named_errors
+from eventtide._bridge import named_errors as named_errors
 from eventtide._session import configure as configure
 from eventtide._session import jar_path as jar_path
 from eventtide._version import __version__ as __version__

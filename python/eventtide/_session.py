@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 
 import pyspark
 
-from eventtide import _jvm
 from eventtide._version import jar_name, supported_minor
 from eventtide.errors import ArgumentTypeError, refused, unready
 
@@ -99,6 +98,8 @@ def configure(builder: SparkSession.Builder) -> SparkSession.Builder:
     >>> from pyspark.sql import SparkSession
     >>> spark = et.configure(SparkSession.builder).getOrCreate()  # doctest: +SKIP
     """
+    from eventtide import _jvm  # noqa: PLC0415 - a client of Spark Connect has no py4j
+
     _check(builder)
     supported_minor(pyspark.__version__)
     running = _jvm.running_settings()

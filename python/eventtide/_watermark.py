@@ -9,7 +9,7 @@ from typing import Final, Literal, TypeAlias, get_args
 
 from pyspark.sql import Column, DataFrame
 
-from eventtide import _jvm
+from eventtide import _bridge
 from eventtide._request import Request
 from eventtide._text.arguments import choice, count, of_type
 from eventtide._text.columns import Substream, check_column, column_name, listed, substream_parts
@@ -214,7 +214,7 @@ def watermark(  # noqa: PLR0913 - as with_watermark
             check_column("substream", part, columns)
         lists = {"substream": parts}
         request = Request.of("with_watermark", {"event_time": time}, options, lists)
-        return _jvm.requested(df, request)
+        return _bridge.of(df).requested(df, request)
 
     return add
 
@@ -295,7 +295,7 @@ def with_ingestion_time(
         allowed = f"a name other than {listed(df.columns)}"
         raise refused("into", into, problem, allowed=allowed, fix=fix)
     request = Request.of("with_ingestion_time", {"into": into}, policy.to_options())
-    return _jvm.requested(df, request)
+    return _bridge.of(df).requested(df, request)
 
 
 _POLICY = (

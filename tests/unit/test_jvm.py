@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from eventtide import __version__, _jvm, named_errors
+from eventtide._session_kind import is_connect
 from eventtide.errors import BY_NAME, CheckpointError, SetupError, UnsupportedSparkError
 from py4j.java_gateway import JavaPackage
 from py4j.protocol import Py4JJavaError
@@ -40,7 +41,7 @@ def test_a_connect_frame_gets_a_message_of_its_own(frame: FakeFrame) -> None:
     connect = type("DataFrame", (), {"__module__": "pyspark.sql.connect.dataframe"})
     with pytest.raises(SetupError, match=r"Spark Connect session"):
         _jvm.explain_json(connect())
-    assert not _jvm.is_connect(frame)
+    assert not is_connect(frame)
 
 
 @pytest.mark.parametrize("version", ["3.5.7", "4.0.1", "4.4.0", "5.0.0"])

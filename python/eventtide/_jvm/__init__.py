@@ -16,11 +16,19 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - PySpark's own convention
 from pyspark.sql.streaming.query import StreamingQuery
 
-from eventtide._jvm.callback import call_policies, share_policies
-from eventtide._jvm.failures import EXCEPTION, JVM_ERRORS, find_api, named_errors, text_of
+from eventtide._jvm.callback import share_policies
+from eventtide._jvm.failures import (
+    EXCEPTION,
+    JVM_ERRORS,
+    find_api,
+    named,
+    named_errors,
+    text_of,
+)
 from eventtide._jvm.handles import KernelRunHandle, ScriptedQueryHandle, ScriptHandle, pickled
+from eventtide._session_kind import is_connect, no_session
 from eventtide._version import __version__, jar_name, supported_minor
-from eventtide.errors import SetupError, unready
+from eventtide.errors import unready
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -38,7 +46,6 @@ __all__ = [
     "ScriptedQueryHandle",
     "await_late_log",
     "blame",
-    "call_policies",
     "checkpoint_json",
     "checkpoint_of",
     "clean_late",
@@ -47,14 +54,14 @@ __all__ = [
     "follow_late",
     "forget_late_reader",
     "has_jar",
-    "is_connect",
     "late_window",
     "local_rows",
+    "named",
     "named_errors",
     "named_sql",
-    "no_session",
     "progress_json",
     "read_late",
+    "read_state",
     "release_late",
     "repartition",
     "requested",
@@ -270,11 +277,6 @@ def _java(columns: Sequence[str | Column]) -> list[Any]:
     return [(F.col(column) if isinstance(column, str) else column)._jc for column in columns]
 
 
-def is_connect(thing: object) -> bool:
-    """Return whether an object belongs to Spark Connect, without importing Spark Connect."""
-    return any(base.__module__.startswith("pyspark.sql.connect.") for base in type(thing).__mro__)
-
-
 def running_settings() -> dict[str, str] | None:
     """Return the ``spark.*`` settings of this process's JVM, None before the JVM starts.
 
@@ -290,12 +292,6 @@ def running_settings() -> dict[str, str] | None:
 def has_jar() -> bool:
     """Return whether the running JVM has eventtide's classes."""
     return find_api() is not None
-
-
-def no_session() -> SetupError:
-    """Return the error about a missing session."""
-    fix = "Start one: spark = et.configure(SparkSession.builder).getOrCreate()."
-    return unready("No Spark session is active.", fix)
 
 
 def _api(thing: DataFrame | StreamingQuery | SparkSession) -> Any:

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 from pyspark import SparkContext
 from pyspark.java_gateway import ensure_callback_server_started
 
+from eventtide._callbacks import policies
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-__all__ = ["call_policies", "share_policies"]
-
-_policies: Callable[[str], str] | None = None
+__all__ = ["share_policies"]
 
 
 class _Function:
@@ -32,14 +32,9 @@ class _Function:
         return self._function(text)
 
 
-def call_policies(function: Callable[[str], str]) -> None:
-    """Set the function that answers requests to Python policies; both texts are JSON."""
-    global _policies  # noqa: PLW0603 - one function a process
-    _policies = function
-
-
 def share_policies(api: Any, options: Mapping[str, str]) -> None:
     """Let the JVM call the policies in Python, if the options name one."""
-    if _policies is not None and any(value.startswith("python:") for value in options.values()):
+    function = policies()
+    if function is not None and any(value.startswith("python:") for value in options.values()):
         ensure_callback_server_started(SparkContext._gateway)  # type: ignore[no-untyped-call]
-        api.registerPolicies(_Function(_policies))
+        api.registerPolicies(_Function(function))

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from eventtide.errors import EventtideError
 
-__all__ = ["EXCEPTION", "JVM_ERRORS", "find_api", "named_errors", "text_of"]
+__all__ = ["EXCEPTION", "JVM_ERRORS", "find_api", "named", "named_errors", "text_of"]
 
 # The class is final and an IllegalArgumentException. PySpark keeps the Java object of such errors,
 # also in query.exception(). Of errors of unknown classes it keeps only the text there.
@@ -46,31 +46,22 @@ def text_of(error: Exception) -> str:
 
 @contextmanager
 def named_errors() -> Iterator[None]:
-    """Raise eventtide's JVM errors as their Python classes; other errors are not changed.
-
-    Eventtide's functions raise these classes already. A query runs in a separate thread, so an
-    error that stops it reaches Python as Spark's ``StreamingQueryException``. This block converts
-    it to the error that caused it.
-
-    Raises
-    ------
-    EventtideError
-        In place of an exception that an eventtide error caused: `CheckpointError`,
-        `RefusedDataError` and the like.
-
-    Examples
-    --------
-    >>> import eventtide as et
-    >>> with et.named_errors():  # doctest: +SKIP
-    ...     query.awaitTermination()
-    """
+    """Raise eventtide's JVM errors as their Python classes; other errors are not changed."""
     try:
         yield
-    except (Py4JJavaError, CapturedException) as error:
-        java = _named(_java_exception(error))
-        if java is None:
+    except JVM_ERRORS as error:
+        found = named(error)
+        if found is None:
             raise
-        raise _read(java) from None
+        raise found from None
+
+
+def named(error: Exception) -> EventtideError | None:
+    """Return the eventtide error that caused an error of Spark, None if there is none."""
+    if not isinstance(error, (Py4JJavaError, CapturedException)):
+        return None
+    java = _named(_java_exception(error))
+    return None if java is None else _read(java)
 
 
 def _read(java: Any) -> EventtideError:

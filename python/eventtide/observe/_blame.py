@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from eventtide import _jvm
 from eventtide.observe._progress import answer
 
 if TYPE_CHECKING:
@@ -53,7 +52,7 @@ def blame(query: StreamingQuery) -> str:
     >>> et.blame(query)  # doctest: +SKIP
     "'sensor-7' holds the watermark at 2026-01-01 12:00:00 UTC, 14m behind 'sensor-1', since ..."
     """
-    said = answer(query, _jvm.blame)
+    said = answer(query, lambda bridge: bridge.blame(query))
     if query.isActive:
         return said
     how = "has stopped" if query.exception() is None else "has failed"

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from pyspark.sql import DataFrame, SparkSession
 
-from eventtide import _jvm
+from eventtide import _bridge
 from eventtide._text.arguments import of_type
 from eventtide._text.tables import Tabular
 from eventtide._text.times import time_of
@@ -205,7 +205,7 @@ def read_checkpoint(
     wanted = plan.results if isinstance(plan, WindowBuilder) else plan
     if wanted is not None:
         of_type("plan", wanted, DataFrame, "a Spark DataFrame or a window", f"{fix[:-1]}, plan=df)")
-    return parse_report(_jvm.checkpoint_json(session, checkpoint, wanted))
+    return parse_report(_bridge.of(session).checkpoint_json(session, checkpoint, wanted))
 
 
 def parse_report(text: str) -> CheckpointReport:

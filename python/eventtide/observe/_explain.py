@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from pyspark.sql import DataFrame
 
-from eventtide import _jvm
+from eventtide import _bridge
 from eventtide._text.arguments import of_type
 from eventtide.policies._base import STOCK_SPARK
 from eventtide.windows._builder import WindowBuilder
@@ -52,7 +52,7 @@ def explain(df: DataFrame | WindowBuilder) -> None:
         df.explain()
         return
     of_type("df", df, DataFrame, "a Spark DataFrame or a window", "et.explain(df)")
-    print(explained(_jvm.explain_json(df)))  # noqa: T201 - as DataFrame.explain does
+    print(explained(_bridge.of(df).explain_json(df)))  # noqa: T201 - as DataFrame.explain does
 
 
 def explained(text: str) -> str:

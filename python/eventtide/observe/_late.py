@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from pyspark.sql.streaming.query import StreamingQuery
 
-from eventtide import _jvm
+from eventtide import _bridge
 from eventtide._text.arguments import choice, count
 from eventtide.observe._location import QueryOrPath, located
 
@@ -70,13 +70,13 @@ def read_late(
     choice("missing", missing, ("fail", "skip"))
     session, options = _options(query, window, spark, "et.read_late('/data/checkpoint')")
     more = {} if missing == "fail" else {"missing": missing}
-    return _jvm.read_late(session, options | more)
+    return _bridge.of(session).read_late(session, options | more)
 
 
 def late_stream(query: QueryOrPath, *, window: int | None = None) -> DataFrame:
     """Return the late rows of a query as a stream; see `read_late`."""
     session, options = _options(query, window, None, "bolt.stream('late', '/data/checkpoint')")
-    return _jvm.stream_late(session, options)
+    return _bridge.of(session).stream_late(session, options)
 
 
 def _options(
@@ -84,6 +84,6 @@ def _options(
 ) -> tuple[SparkSession, dict[str, str]]:
     session, checkpoint = located(query, spark, fix)
     if isinstance(query, StreamingQuery):
-        _jvm.await_late_log(query)
+        _bridge.of(query).await_late_log(query)
     index = {} if window is None else {"window": count("window", window, "0", least=0)}
     return session, {"checkpoint": checkpoint, **index}

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from eventtide import _jvm
+from eventtide import _bridge
 from eventtide._text.arguments import of_type
 from eventtide.observe._location import QueryOrPath, located
 
@@ -81,7 +81,8 @@ def clean_late(
     """
     fix = "et.clean_late('/data/checkpoint')"
     session, checkpoint = located(query, spark, fix)
-    return _jvm.clean_late(session, checkpoint, _folders(late_to, fix), dry_run=dry_run)
+    folders = _folders(late_to, fix)
+    return _bridge.of(session).clean_late(session, checkpoint, folders, dry_run=dry_run)
 
 
 def compact_late(
@@ -131,7 +132,8 @@ def compact_late(
     """
     fix = "et.compact_late('/data/checkpoint')"
     session, checkpoint = located(query, spark, fix)
-    return LateCompaction(*_jvm.compact_late(session, checkpoint, _folders(late_to, fix)))
+    folders = _folders(late_to, fix)
+    return LateCompaction(*_bridge.of(session).compact_late(session, checkpoint, folders))
 
 
 def forget_late_reader(
@@ -173,7 +175,7 @@ def forget_late_reader(
     fix = "et.forget_late_reader('/data/checkpoint', reader)"
     session, checkpoint = located(query, spark, fix)
     of_type("reader", reader, str, "the id of a reader, as eventtide doctor shows it", fix)
-    _jvm.forget_late_reader(session, checkpoint, reader)
+    _bridge.of(session).forget_late_reader(session, checkpoint, reader)
 
 
 def _folders(late_to: str | Path | Sequence[str | Path], fix: str) -> list[str]:

@@ -8,7 +8,8 @@ from typing import TypeAlias
 from pyspark.sql import SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
-from eventtide import _jvm
+from eventtide import _bridge
+from eventtide._session_kind import is_connect, no_session
 from eventtide._text.arguments import of_type
 
 __all__ = ["QueryOrPath", "located"]
@@ -30,18 +31,19 @@ def located(query: QueryOrPath, spark: SparkSession | None, fix: str) -> tuple[S
         A call for the error.
     """
     path = str(query) if isinstance(query, Path) else query
-    if not _jvm.is_connect(path):
+    if not is_connect(path):
         allowed = "a StreamingQuery or a checkpoint location"
         of_type("query", path, (str, StreamingQuery), allowed, fix)
-    if spark is not None and not _jvm.is_connect(spark):
+    if spark is not None and not is_connect(spark):
         of_type("spark", spark, SparkSession, "a SparkSession", f"{fix[:-1]}, spark=spark)")
     if isinstance(path, str):
         return spark or _active(), path
-    return spark or _jvm.session_of(path), _jvm.checkpoint_of(path)
+    bridge = _bridge.of(path)
+    return spark or bridge.session_of(path), bridge.checkpoint_of(path)
 
 
 def _active() -> SparkSession:
     session = SparkSession.getActiveSession()
     if session is None:
-        raise _jvm.no_session()
+        raise no_session()
     return session

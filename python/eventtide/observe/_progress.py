@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from pyspark.sql.streaming.query import StreamingQuery
 
-from eventtide import _jvm
+from eventtide import _bridge
+from eventtide._session_kind import is_connect
 from eventtide._text.arguments import of_type
 from eventtide._text.tables import Tabular
 from eventtide._text.times import time_of
@@ -189,17 +190,17 @@ def progress(query: StreamingQuery) -> QueryProgress:
     >>> et.progress(query).inputs[0].substreams[0].lag_behind_leader  # doctest: +SKIP
     datetime.timedelta(seconds=42)
     """
-    return parse_progress(answer(query, _jvm.progress_json))
+    return parse_progress(answer(query, lambda bridge: bridge.progress_json(query)))
 
 
 _FIX = "query = et.with_watermark(df, 'ts', policy).writeStream.format('console').start()"
 
 
-def answer(query: StreamingQuery, ask: Callable[[StreamingQuery], str | None]) -> str:
+def answer(query: StreamingQuery, ask: Callable[[_bridge.Bridge], str | None]) -> str:
     """Return the JVM's answer about a query, which must have an eventtide watermark."""
-    if not _jvm.is_connect(query):
+    if not is_connect(query):
         of_type("query", query, StreamingQuery, "a StreamingQuery", _FIX)
-    text = ask(query)
+    text = ask(_bridge.of(query))
     if text is None:
         allowed = "a query over a DataFrame from et.with_watermark"
         problem = "has no eventtide watermark"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from eventtide import _jvm
+from eventtide import _bridge
 from eventtide._text.arguments import count
 from eventtide.observe._location import QueryOrPath, located
 
@@ -62,4 +62,4 @@ def repartition(query: QueryOrPath, partitions: int, *, spark: SparkSession | No
     """
     wanted = int(count("partitions", partitions, "16"))
     session, checkpoint = located(query, spark, "et.observe.repartition('/data/checkpoint', 16)")
-    return _jvm.repartition(session, checkpoint, wanted)
+    return _bridge.of(session).repartition(session, checkpoint, wanted)

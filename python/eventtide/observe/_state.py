@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from eventtide import _jvm
+from eventtide import _bridge
 from eventtide._text.arguments import of_type
 from eventtide.errors import refused
 from eventtide.observe._location import QueryOrPath, located
@@ -61,4 +61,4 @@ def read_state(query: QueryOrPath, window: WindowBuilder) -> DataFrame:
         allowed, told = "a window with aggregates", "the same bolt with .agg(F.collect_list('id'))"
         raise refused("window", execution, problem, allowed=allowed, fix=told)
     _, checkpoint = located(query, window.df.sparkSession, fix)
-    return _jvm.read_state(window.results, checkpoint)
+    return _bridge.of(window.results).read_state(window.results, checkpoint)

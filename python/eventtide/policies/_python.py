@@ -13,7 +13,7 @@ from datetime import datetime, timedelta, timezone
 from inspect import cleandoc
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from eventtide import _jvm
+from eventtide._callbacks import answer_policies
 from eventtide._text.arguments import of_type
 from eventtide.errors import ArgumentTypeError, refused, short
 from eventtide.policies._base import ON_ROWS, WatermarkPolicy
@@ -266,4 +266,4 @@ def _problem(error: BaseException) -> str:
     return f"advance raised {error!r} in line {last.lineno} of {last.filename}"
 
 
-_jvm.call_policies(answer)
+answer_policies(answer)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from pyspark.sql import DataFrame
 
-from eventtide import _jvm
+from eventtide import _bridge
 from eventtide._request import Request
 from eventtide._text.arguments import of_type
 from eventtide._watermark import with_ingestion_time
@@ -119,7 +119,7 @@ class WindowBuilder(Framing, Timing, Closing):
                 options | {"event_time": PROCESSING_TIME},
             )
         request = Request.of("window", options, watermark, settings.lists())
-        made = _jvm.requested(df, request)
+        made = _bridge.of(df).requested(df, request)
         return made if settings.execution is None else settings.execution.applied(made)
 
     def start(self, writer: DataStreamWriter, *, drain: bool = False) -> StreamingQuery:

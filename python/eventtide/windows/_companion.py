@@ -12,7 +12,7 @@ from pyspark import InheritableThread
 from pyspark.errors import StreamingQueryException
 from pyspark.sql.streaming.query import StreamingQuery
 
-from eventtide import _jvm
+from eventtide import _bridge
 from eventtide.errors import LateHandlerError
 from eventtide.windows._handlers import LateContext
 
@@ -51,7 +51,7 @@ class Companion:
         self.over = threading.Event()
         self.failure: Exception | None = None
         self._query, self._late = query, late
-        self._checkpoint = _jvm.checkpoint_of(query)
+        self._checkpoint = _bridge.of(query).checkpoint_of(query)
         self._caller: int | None = None  # the thread of the current call
         self.is_replaced = False
         self._place = f"{self._checkpoint}/eventtide/handler/{window}"
@@ -126,7 +126,7 @@ class Companion:
     def _watch(self) -> None:
         """Stop the query if the companion fails; set `over` when both have ended."""
         try:
-            with _jvm.named_errors():
+            with _bridge.named_errors():
                 self.run.awaitTermination()
         except Exception as error:  # noqa: BLE001 - raised to callers that wait for the query
             if not self.is_replaced:
@@ -135,7 +135,7 @@ class Companion:
                     StreamingQuery.stop(self._query)
         self._drains.join()
         with suppress(Exception):
-            _jvm.release_late(self._query, failed=self.failure is not None)
+            _bridge.of(self._query).release_late(self._query, failed=self.failure is not None)
         _by_place.pop(self._place, None)
         self.over.set()
 

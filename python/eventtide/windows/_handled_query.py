@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from eventtide import _jvm
+from eventtide import _bridge
 from eventtide.windows._companion import Companion
 from eventtide.windows._named_query import NamedQuery
 
@@ -27,9 +27,9 @@ class HandledQuery(NamedQuery):
 
     def follow(self, session: SparkSession, late: LateHandler, window: int) -> None:
         """Start the companion, unless the query ended before its late log existed."""
-        rows = _jvm.follow_late(session, self, window)
+        rows = _bridge.of(self).follow_late(session, self, window)
         if rows is None:
-            _jvm.release_late(self, failed=False)
+            _bridge.of(self).release_late(self, failed=False)
         else:
             self.companion = Companion(self, late, rows, window)
 

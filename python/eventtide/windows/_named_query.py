@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pyspark.sql.streaming.query import StreamingQuery
 
-from eventtide import _jvm
+from eventtide import _bridge
 
 __all__ = ["NamedQuery"]
 
@@ -14,15 +14,15 @@ class NamedQuery(StreamingQuery):
 
     def awaitTermination(self, timeout: int | None = None) -> bool | None:  # noqa: N802 - PySpark's name
         """Wait until the query has ended, and raise its error."""
-        with _jvm.named_errors():
+        with _bridge.named_errors():
             return super().awaitTermination(timeout)
 
     def processAllAvailable(self) -> None:  # noqa: N802 - PySpark's name
         """Wait until the query has read all available rows, and raise its error."""
-        with _jvm.named_errors():
+        with _bridge.named_errors():
             super().processAllAvailable()
 
     def stop(self) -> None:
         """Stop the query."""
-        with _jvm.named_errors():
+        with _bridge.named_errors():
             super().stop()

@@ -8,7 +8,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql.streaming.query import StreamingQuery
 from pyspark.sql.streaming.readwriter import DataStreamWriter
 
-from eventtide import _jvm
+from eventtide import _bridge
 from eventtide._text.arguments import of_type
 from eventtide.errors import refused
 from eventtide.windows._base import Described
@@ -99,20 +99,22 @@ def start(
     of_type("writer", writer, DataStreamWriter, "a writer, not yet started", _FIX)
     of_type("drain", drain, bool, "True or False", f"{_FIX[:-1]}, drain=True)")
     if isinstance(window, DataFrame):
-        if not _jvm.writes(writer, window):
+        bridge = _bridge.of(window)
+        if not bridge.writes(writer, window):
             raise _other(writer, "a writer of this DataFrame, df.writeStream")
-        with _jvm.named_errors():
-            return _jvm.start(writer, NamedQuery, drain=drain)
+        with _bridge.named_errors():
+            return bridge.start(writer, NamedQuery, drain=drain)
     handler = window.settings.on_late
-    with _jvm.named_errors():
-        position = _jvm.late_window(window.results, writer)
+    with _bridge.named_errors():
+        bridge = _bridge.of(window.results)
+        position = bridge.late_window(window.results, writer)
         if position is None:
             raise _other(
                 writer, "a writer over window.results, or over a DataFrame derived from them"
             )
         if handler is None:
-            return _jvm.start(writer, NamedQuery, drain=drain)
-        query = _jvm.start(writer, HandledQuery, followed=True, drain=drain)
+            return bridge.start(writer, NamedQuery, drain=drain)
+        query = bridge.start(writer, HandledQuery, followed=True, drain=drain)
         return _with_companion(window, query, handler, position)
 
 

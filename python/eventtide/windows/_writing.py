@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from pyspark.sql import Column
 
-from eventtide import _jvm
+from eventtide import _bridge
 from eventtide._text.columns import is_name, shown
 from eventtide._text.durations import spoken
 from eventtide._watermark import chosen
@@ -108,7 +108,7 @@ def _trigger(trigger: WindowTrigger) -> object:
 def _aggregate(one: Column | SqlAggregate) -> tuple[str, str]:
     if isinstance(one, SqlAggregate):
         return one.name, one.text
-    named = _jvm.named_sql(one)
+    named = _bridge.of(one).named_sql(one)
     if named is None:
         raise _refused("agg", one, "SQL text with an alias, F.expr('sum(amount)').alias('total')")
     return named

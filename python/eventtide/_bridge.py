@@ -1,0 +1,155 @@
+"""The bridge to Spark's JVM, chosen by the kind of session that an object belongs to.
+
+Nothing else chooses. A bridge is a module with the functions of `Bridge`. It is imported when it is
+first used, because a client of Spark Connect has no py4j.
+"""
+
+from __future__ import annotations
+
+import sys
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar
+
+from pyspark.sql.streaming.query import StreamingQuery
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+    from pyspark.sql import Column, DataFrame, SparkSession
+    from pyspark.sql.streaming.readwriter import DataStreamWriter
+
+    from eventtide._request import Request
+    from eventtide.errors import EventtideError
+
+    Thing: TypeAlias = "DataFrame | SparkSession | StreamingQuery | DataStreamWriter | Column"
+
+__all__ = ["Bridge", "named_errors", "of"]
+
+_Query = TypeVar("_Query", bound=StreamingQuery)
+
+
+class Bridge(Protocol):
+    """The functions of a bridge. Each checks the session first, and raises eventtide's errors."""
+
+    def requested(self, df: DataFrame, request: Request) -> DataFrame:
+        """Return `df` with a watermark or a window; the caller has checked the arguments."""
+
+    def named_sql(self, column: Column) -> tuple[str, str] | None:
+        """Return the alias and the SQL text of a column, None if it lacks one of them."""
+
+    def read_state(self, results: DataFrame, checkpoint: str) -> DataFrame:
+        """Return the current results of the open windows in a query's checkpoint."""
+
+    def progress_json(self, query: StreamingQuery) -> str | None:
+        """Return the progress of a query's watermarks as JSON, None without a watermark."""
+
+    def blame(self, query: StreamingQuery) -> str | None:
+        """Return the text of `blame` for a query, None without a watermark."""
+
+    def checkpoint_json(
+        self, session: SparkSession, checkpoint: str, plan: DataFrame | None
+    ) -> str:
+        """Return the contents of a checkpoint as JSON, and whether a plan can continue from it."""
+
+    def clean_late(
+        self, session: SparkSession, checkpoint: str, late_to: Sequence[str], *, dry_run: bool
+    ) -> list[str]:
+        """Remove unreferenced late files, and return their paths."""
+
+    def compact_late(
+        self, session: SparkSession, checkpoint: str, late_to: Sequence[str]
+    ) -> tuple[int, int, int]:
+        """Compact late files; return the numbers of batches, files before and files after."""
+
+    def forget_late_reader(self, session: SparkSession, checkpoint: str, reader: str) -> None:
+        """Remove a reader of late rows from a checkpoint."""
+
+    def repartition(self, session: SparkSession, checkpoint: str, partitions: int) -> int:
+        """Change the number of state partitions; return the number before."""
+
+    def session_of(self, query: StreamingQuery) -> SparkSession:
+        """Return the session of a query."""
+
+    def checkpoint_of(self, query: StreamingQuery) -> str:
+        """Return the checkpoint location of a query, running or stopped."""
+
+    def read_late(self, session: SparkSession, options: Mapping[str, str]) -> DataFrame:
+        """Return the current rows of a late log."""
+
+    def stream_late(self, session: SparkSession, options: Mapping[str, str]) -> DataFrame:
+        """Return the rows of a late log as a stream."""
+
+    def late_window(self, results: DataFrame, writer: DataStreamWriter) -> int | None:
+        """Return the window index, as in `read_late`, of these results in a writer's plan."""
+
+    def writes(self, writer: DataStreamWriter, df: DataFrame) -> bool:
+        """Return whether a writer was created from this DataFrame object."""
+
+    def await_late_log(self, query: StreamingQuery) -> None:
+        """Wait until a started query has a late log, or has ended."""
+
+    def start(
+        self,
+        writer: DataStreamWriter,
+        kind: Callable[[Any], _Query],
+        *,
+        followed: bool = False,
+        drain: bool = False,
+    ) -> _Query:
+        """Start a query as a `kind`; if `followed`, a companion can follow it."""
+
+    def follow_late(
+        self, session: SparkSession, query: StreamingQuery, window: int
+    ) -> DataFrame | None:
+        """Return the stream of late rows for a companion, None if the query ended before."""
+
+    def release_late(self, query: StreamingQuery, *, failed: bool) -> None:
+        """Release a query started with `followed`, after its companion has ended."""
+
+    def explain_json(self, df: DataFrame) -> str:
+        """Return the description of eventtide's operators in a DataFrame's plan, as JSON."""
+
+    def named(self, error: Exception) -> EventtideError | None:
+        """Return the eventtide error that caused an error of Spark, None if there is none."""
+
+
+def of(thing: Thing) -> Bridge:  # noqa: ARG001 - Spark Connect will have its own
+    """Return the bridge of the session that an object belongs to."""
+    from eventtide import _jvm  # noqa: PLC0415 - only where there is py4j
+
+    return _jvm
+
+
+@contextmanager
+def named_errors() -> Iterator[None]:
+    """Raise eventtide's JVM errors as their Python classes; other errors are not changed.
+
+    Eventtide's functions raise these classes already. A query runs in a separate thread, so an
+    error that stops it reaches Python as Spark's ``StreamingQueryException``. This block converts
+    it to the error that caused it.
+
+    Raises
+    ------
+    EventtideError
+        In place of an exception that an eventtide error caused: `CheckpointError`,
+        `RefusedDataError` and the like.
+
+    Examples
+    --------
+    >>> import eventtide as et
+    >>> with et.named_errors():  # doctest: +SKIP
+    ...     query.awaitTermination()
+    """
+    try:
+        yield
+    except Exception as error:
+        named = _named(error)
+        if named is None:
+            raise
+        raise named from None
+
+
+def _named(error: Exception) -> EventtideError | None:
+    # An error of a session comes after the bridge of the session was imported.
+    bridge: Bridge | None = sys.modules.get("eventtide._jvm")
+    return None if bridge is None else bridge.named(error)
