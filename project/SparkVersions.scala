@@ -16,7 +16,12 @@ final case class SparkVersion(release: String, jars: JarSource) {
 
   /** What Maven Central provides; nothing for a release it lacks. */
   def dependencies: Seq[ModuleID] = jars match {
-    case MavenCentral => Seq("org.apache.spark" %% "spark-sql" % release % Provided)
+    case MavenCentral =>
+      Seq(
+        "org.apache.spark" %% "spark-sql" % release % Provided,
+        // its dependencies are inside, apart from one that Maven Central lacks
+        ("org.apache.spark" %% "spark-connect" % release % Provided).intransitive()
+      )
     case PySparkPackage => Nil
   }
 

@@ -8,14 +8,15 @@ from __future__ import annotations
 
 import sys
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Protocol, TypeAlias, TypeVar
 
-from pyspark.sql.streaming.query import StreamingQuery
+from eventtide._session_kind import is_connect
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from pyspark.sql import Column, DataFrame, SparkSession
+    from pyspark.sql.streaming.query import StreamingQuery
     from pyspark.sql.streaming.readwriter import DataStreamWriter
 
     from eventtide._request import Request
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Bridge", "named_errors", "of"]
 
-_Query = TypeVar("_Query", bound=StreamingQuery)
+_Query = TypeVar("_Query", bound="StreamingQuery")
 
 
 class Bridge(Protocol):
@@ -79,8 +80,11 @@ class Bridge(Protocol):
     def stream_late(self, session: SparkSession, options: Mapping[str, str]) -> DataFrame:
         """Return the rows of a late log as a stream."""
 
-    def late_window(self, results: DataFrame, writer: DataStreamWriter) -> int | None:
-        """Return the window index, as in `read_late`, of these results in a writer's plan."""
+    def late_nodes(self, df: DataFrame) -> list[str]:
+        """Return the ids of the nodes of a plan with late rows, in the order of their logs."""
+
+    def written(self, writer: DataStreamWriter) -> DataFrame:
+        """Return the DataFrame that a writer writes."""
 
     def writes(self, writer: DataStreamWriter, df: DataFrame) -> bool:
         """Return whether a writer was created from this DataFrame object."""
@@ -91,12 +95,12 @@ class Bridge(Protocol):
     def start(
         self,
         writer: DataStreamWriter,
-        kind: Callable[[Any], _Query],
+        calls: type[_Query],
         *,
         followed: bool = False,
         drain: bool = False,
     ) -> _Query:
-        """Start a query as a `kind`; if `followed`, a companion can follow it."""
+        """Start a query with the methods of `calls`; if `followed`, a companion can follow it."""
 
     def follow_late(
         self, session: SparkSession, query: StreamingQuery, window: int
@@ -113,8 +117,12 @@ class Bridge(Protocol):
         """Return the eventtide error that caused an error of Spark, None if there is none."""
 
 
-def of(thing: Thing) -> Bridge:  # noqa: ARG001 - Spark Connect will have its own
+def of(thing: Thing) -> Bridge:
     """Return the bridge of the session that an object belongs to."""
+    if is_connect(thing):
+        from eventtide import _connect  # noqa: PLC0415 - it needs the client of Spark Connect
+
+        return _connect  # type: ignore[return-value] # for the classes of Spark Connect
     from eventtide import _jvm  # noqa: PLC0415 - only where there is py4j
 
     return _jvm
@@ -151,5 +159,6 @@ def named_errors() -> Iterator[None]:
 
 def _named(error: Exception) -> EventtideError | None:
     # An error of a session comes after the bridge of the session was imported.
-    bridge: Bridge | None = sys.modules.get("eventtide._jvm")
-    return None if bridge is None else bridge.named(error)
+    bridges = map(sys.modules.get, ("eventtide._jvm", "eventtide._connect"))
+    found = (bridge.named(error) for bridge in bridges if bridge is not None)
+    return next((named for named in found if named is not None), None)

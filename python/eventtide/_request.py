@@ -35,10 +35,10 @@ class Request:
         cls,
         name: str,
         options: Mapping[str, str],
-        watermark: Mapping[str, str],
+        watermark: Mapping[str, str] | None = None,
         columns: Mapping[str, Sequence[str | Column]] | None = None,
     ) -> Request:
         """Return a request by its name, with the options of a watermark beside its own."""
-        prefixed = {f"watermark.{option}": value for option, value in watermark.items()}
+        prefixed = {f"watermark.{option}": value for option, value in (watermark or {}).items()}
         identity = {"request": name, "id": str(uuid4())}
         return cls({**identity, **options, **prefixed}, columns or {})

@@ -1,15 +1,64 @@
-"""The kind of session that an object belongs to: classic, or Spark Connect."""
+"""The kind of session that an object belongs to: classic, or Spark Connect.
+
+Spark Connect has classes of its own for sessions, queries and writers. They are known only once
+Spark Connect is imported, and no object has them before.
+"""
 
 from __future__ import annotations
 
-from eventtide.errors import SetupError, unready
+import sys
+from typing import TYPE_CHECKING, TypeGuard, TypeVar
 
-__all__ = ["is_connect", "no_session"]
+from pyspark.sql import SparkSession
+from pyspark.sql.streaming.query import StreamingQuery
+from pyspark.sql.streaming.readwriter import DataStreamWriter
+
+from eventtide.errors import unready
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from eventtide.errors import SetupError
+
+__all__ = ["combined", "is_connect", "is_query", "no_session", "queries", "sessions", "writers"]
+
+_Query = TypeVar("_Query")
 
 
 def is_connect(thing: object) -> bool:
     """Return whether an object belongs to Spark Connect, without importing Spark Connect."""
     return any(base.__module__.startswith("pyspark.sql.connect.") for base in type(thing).__mro__)
+
+
+def sessions() -> tuple[type, ...]:
+    """Return the classes of sessions."""
+    return _both(SparkSession, "pyspark.sql.connect.session")
+
+
+def queries() -> tuple[type, ...]:
+    """Return the classes of running queries."""
+    return _both(StreamingQuery, "pyspark.sql.connect.streaming.query")
+
+
+def is_query(thing: object) -> TypeGuard[StreamingQuery]:
+    """Return whether an object is a running query, of either kind."""
+    return isinstance(thing, queries())
+
+
+def writers() -> tuple[type, ...]:
+    """Return the classes of writers of streams."""
+    return _both(DataStreamWriter, "pyspark.sql.connect.streaming.readwriter")
+
+
+def _both(classic: type, module: str) -> tuple[type, ...]:
+    connect = getattr(sys.modules.get(module), classic.__name__, None)
+    return (classic,) if connect is None else (classic, connect)
+
+
+def combined(calls: type[_Query], base: type) -> Callable[..., _Query]:
+    """Return a class of queries with the methods of `calls`, over those of a kind of session."""
+    kind: Callable[..., _Query] = type(calls.__name__, (calls, base), {})
+    return kind
 
 
 def no_session() -> SetupError:

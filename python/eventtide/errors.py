@@ -19,11 +19,12 @@
 Each class also derives from the matching builtin, so that ``except ValueError`` works as usual. A
 message names the argument and its value, the allowed values, and the next step. If the package has
 the address of its docs, the message ends with the address of the error in the docs. The JVM code
-raises the same errors: its exception has the name of a class, which `from_jvm` looks up.
+raises the same errors: its report has the name of a class, which `from_report` looks up.
 """
 
 from __future__ import annotations
 
+import json
 from importlib.metadata import PackageNotFoundError, metadata
 from reprlib import Repr
 from types import MappingProxyType
@@ -210,27 +211,38 @@ BY_NAME: Mapping[str, type[EventtideError]] = MappingProxyType(
 """The names that ``EventtideException.pythonClass()`` may return in the JVM."""
 
 
-def from_jvm(error_class: str, message: str) -> EventtideError:
+# The parameters that name the subject of an error, in this order.
+_ARGUMENTS = ("option", "setting", "column", "key", "aggregate", "substream", "policy")
+
+
+def from_report(report: str) -> EventtideError:
     """Return the Python error for an eventtide error of the JVM.
 
     Parameters
     ----------
-    error_class : str
-        A name in `BY_NAME`. An unknown name becomes an `EventtideError` whose message starts with
-        the name.
-    message : str
-        The complete message.
+    report : str
+        A JSON object with ``class``, ``message``, ``condition``, ``problem``, ``fix`` and
+        ``parameters``. The class is a name in `BY_NAME`; an unknown class becomes an
+        `EventtideError` whose message starts with its name.
 
     Examples
     --------
-    >>> from_jvm("CheckpointError", "frame size: the checkpoint has 1s, the query has 2s.")
-    CheckpointError('frame size: the checkpoint has 1s, the query has 2s.')
-    >>> from_jvm("NewerError", "no such tide")
-    EventtideError('NewerError: no such tide')
+    >>> from_report(
+    ...     '{"class": "CheckpointError", "message": "The sizes differ.", "condition": "X",'
+    ...     ' "problem": "", "fix": "", "parameters": {}}'
+    ... )
+    CheckpointError('The sizes differ.')
     """
-    if error_class in BY_NAME:
-        return BY_NAME[error_class](message)
-    return EventtideError(f"{error_class}: {message}")
+    of = json.loads(report)
+    name, message, parameters = of["class"], of["message"], of["parameters"]
+    known = name in BY_NAME
+    error = BY_NAME[name](message) if known else EventtideError(f"{name}: {message}")
+    error.condition, error.problem, error.fix = of["condition"], of["problem"], of["fix"]
+    error.parameters = parameters
+    named = (parameters[option] for option in _ARGUMENTS if option in parameters)
+    error.argument, error.value = next(named, None), parameters.get("value")
+    error.allowed = parameters.get("allowed", parameters.get("available"))
+    return error
 
 
 _repr = Repr()

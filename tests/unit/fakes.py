@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, NamedTuple
 from uuid import UUID
 
-from eventtide import WindowBuilder, __version__, _jvm
+from eventtide import WindowBuilder, __version__
 from py4j.protocol import Py4JJavaError
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql.types import StringType, StructField, StructType, TimestampType
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
 SPARK = "4.3"
+EXCEPTION = "io.eventtide.spark.EventtideException"
 
 
 class FakeFrame(DataFrame):
@@ -142,6 +144,10 @@ class FakeDoor:
         assert session == "the java session"
         return self.installed
 
+    def errorJson(self, error: JavaError | None) -> str | None:  # noqa: N802 - the JVM's name
+        """Return the report of the error of eventtide that caused a Java exception."""
+        return None if error is None else error.report()
+
     def request(
         self, rows: object, options: dict[str, str], columns: dict[str, list[str]]
     ) -> object:
@@ -192,41 +198,23 @@ class JavaError:
         self.name, self.cause, self.error_class = name, cause, error_class
         self.suppressed: list[JavaError] = []
 
-    def getClass(self) -> Any:  # noqa: N802 - Java's name
-        """Return its class, as far as its name."""
-        return SimpleNamespace(getName=lambda: self.name)
-
-    def getCause(self) -> JavaError | None:  # noqa: N802 - Java's name
-        """Return its cause."""
-        return self.cause
-
-    def getSuppressed(self) -> list[JavaError]:  # noqa: N802 - Java's name
-        """Return what is told beside it."""
-        return self.suppressed
-
-    def pythonClass(self) -> str:  # noqa: N802 - the JVM's name
-        """Return the name of the Python class."""
-        return self.error_class
-
-    def getCondition(self) -> str:  # noqa: N802 - the JVM's name
-        """Return the name in the catalogue."""
-        return "INVALID_DURATION"
-
-    def getMessage(self) -> str:  # noqa: N802 - Java's name
-        """Return the finished message."""
-        return "lag='-1s' is negative."
-
-    def problem(self) -> str:
-        """Return what is wrong."""
-        return "lag='-1s' is negative."
-
-    def fix(self) -> str:
-        """Return the next step."""
-        return "Set it to a duration such as 'PT5S'."
-
-    def getMessageParameters(self) -> dict[str, str]:  # noqa: N802 - Spark's name
-        """Return the values in the message."""
-        return {"option": "lag", "value": "-1s"}
+    def report(self) -> str | None:
+        """Return what the JVM tells of the error of eventtide that caused it."""
+        if self.name != EXCEPTION:
+            causes = ([] if self.cause is None else [self.cause]) + self.suppressed
+            return next(filter(None, (cause.report() for cause in causes)), None)
+        problem, fix = "lag='-1s' is negative.", "Set it to a duration such as 'PT5S'."
+        parameters = {"option": "lag", "value": "-1s"}
+        fields = {"condition": "INVALID_DURATION", "parameters": parameters}
+        return json.dumps(
+            {
+                "class": self.error_class,
+                "message": problem,
+                "problem": problem,
+                "fix": fix,
+                **fields,
+            }
+        )
 
 
 def raised(java: JavaError) -> Py4JJavaError:
@@ -236,7 +224,7 @@ def raised(java: JavaError) -> Py4JJavaError:
 
 def ours(error_class: str) -> JavaError:
     """Return an exception of eventtide's JVM half."""
-    return JavaError(_jvm.EXCEPTION, error_class=error_class)
+    return JavaError(EXCEPTION, error_class=error_class)
 
 
 class FakeSession(SparkSession):

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import pickle
 from types import SimpleNamespace
 
 import pytest
 from eventtide import errors
-from eventtide.errors import BY_NAME, ArgumentTypeError, EventtideError, from_jvm, refused
+from eventtide.errors import BY_NAME, ArgumentTypeError, EventtideError, from_report, refused
 
 
 @pytest.mark.parametrize(
@@ -34,6 +35,12 @@ def test_each_error_is_also_the_builtin_that_fits(error: str, builtin: type[Base
     assert issubclass(BY_NAME[error], builtin)
 
 
+def reported(name: str, message: str) -> EventtideError:
+    """Return the error of a report of the JVM."""
+    fields = {"condition": "X", "problem": "", "fix": "", "parameters": {}}
+    return from_report(json.dumps({"class": name, "message": message, **fields}))
+
+
 def test_every_error_is_public_and_drawn_in_the_tree() -> None:
     """The drawing at the top of the module and the package's names are complete."""
     assert set(BY_NAME) == set(errors.__all__)
@@ -45,14 +52,14 @@ def test_every_error_is_public_and_drawn_in_the_tree() -> None:
 @pytest.mark.parametrize("name", sorted(BY_NAME))
 def test_an_error_of_the_jvm_becomes_the_class_it_names(name: str) -> None:
     """The JVM raises the same classes, with its own finished message."""
-    error = from_jvm(name, "lag=-1 is negative.")
+    error = reported(name, "lag=-1 is negative.")
     assert type(error) is BY_NAME[name]
     assert str(error) == "lag=-1 is negative."
 
 
 def test_an_error_class_of_a_newer_jar_keeps_its_name() -> None:
     """Nothing is lost when the JVM knows more errors than Python."""
-    assert str(from_jvm("NewError", "what happened")) == "NewError: what happened"
+    assert str(reported("NewError", "what happened")) == "NewError: what happened"
 
 
 @pytest.mark.parametrize("error", BY_NAME.values())
@@ -100,7 +107,7 @@ def test_a_message_ends_with_the_address_of_its_condition(
         address = " See https://docs.test/reference/errors/#invalid_argument"
     assert str(error) == plain + address
     assert str(pickle.loads(pickle.dumps(error))) == plain + address  # noqa: S301 - our own bytes
-    drained = from_jvm("CheckpointError", "[CHECKPOINT_DRAINED] Drained.")
+    drained = BY_NAME["CheckpointError"]("[CHECKPOINT_DRAINED] Drained.")
     assert str(drained) == "[CHECKPOINT_DRAINED] Drained."
     drained.condition = "CHECKPOINT_DRAINED"
     said = str(drained)

@@ -125,6 +125,7 @@ def test_our_error_is_found_in_what_pyspark_captured(door: FakeDoor, frame: Fake
         explain(frame)
 
 
+@pytest.mark.usefixtures("door")
 def test_our_error_is_found_in_what_a_query_reports() -> None:
     """`query.exception()` keeps the Java exception only as the cause."""
 
@@ -138,6 +139,7 @@ def test_our_error_is_found_in_what_a_query_reports() -> None:
         raise Captured(None)
 
 
+@pytest.mark.usefixtures("door")
 def test_an_error_of_sparks_has_ours_beside_it() -> None:
     """Where the JVM could only say so beside what Spark has ended a query by."""
     conflict = JavaError("org.apache.spark.SparkException")
@@ -146,6 +148,7 @@ def test_an_error_of_sparks_has_ours_beside_it() -> None:
         raise raised(JavaError("java.lang.RuntimeException", conflict))
 
 
+@pytest.mark.usefixtures("door")
 def test_an_error_of_the_jvm_has_its_parts_as_fields() -> None:
     """What is wrong, the fix, and the values in the message."""
     with pytest.raises(CheckpointError) as caught, named_errors():

@@ -481,7 +481,8 @@ class Writer(DataStreamWriter):
 @pytest.fixture
 def started(monkeypatch: pytest.MonkeyPatch) -> None:
     """Find the window in what each writer writes, and start the writer without a JVM."""
-    monkeypatch.setattr("eventtide._jvm.late_window", lambda *_: 0)
+    monkeypatch.setattr("eventtide._jvm.late_nodes", lambda _: ["the window"])
+    monkeypatch.setattr("eventtide._jvm.written", lambda _: None)
     monkeypatch.setattr("eventtide._jvm.start", lambda writer, *_, **__: writer.start())
 
 

@@ -1,4 +1,4 @@
-"""The relation that carries a request to the server; its form is that of ``ConnectMessage`` there."""
+"""The relation that carries a request to the server, as ``ConnectMessage`` reads it there."""
 
 from __future__ import annotations
 
@@ -6,14 +6,18 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from pyspark.sql.connect import proto
-from pyspark.sql.connect.column import Column
+from pyspark.sql.connect.dataframe import DataFrame
 from pyspark.sql.connect.functions import builtin as F  # noqa: N812 - PySpark's own convention
 from pyspark.sql.connect.plan import LogicalPlan
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from pyspark.sql.connect.session import SparkSession
+
     from eventtide._request import Request
 
-__all__ = ["TYPE_URL", "RequestPlan"]
+__all__ = ["TYPE_URL", "RequestPlan", "answer"]
 
 TYPE_URL = "eventtide.io/request.v1"
 
@@ -27,8 +31,8 @@ class RequestPlan(LogicalPlan):
     def __init__(self, rows: LogicalPlan | None, request: Request) -> None:
         """Wrap a request over the rows of a plan; a question needs no rows."""
         self._options = dict(request.options)
-        self._columns = {
-            name: [column if isinstance(column, Column) else F.col(column) for column in listed]
+        self._columns: Mapping[str, Sequence[Any]] = {
+            name: [F.col(column) if isinstance(column, str) else column for column in listed]
             for name, listed in request.columns.items()
             if listed
         }
@@ -49,3 +53,10 @@ class RequestPlan(LogicalPlan):
         relation.extension.type_url = TYPE_URL
         relation.extension.value = message.SerializeToString()
         return self._with_relations(relation, session)
+
+
+def answer(session: SparkSession, question: Request, rows: DataFrame | None = None) -> str | None:
+    """Return the server's answer to a question, None if it has none."""
+    plan = RequestPlan(None if rows is None else rows._plan, question)
+    text: object = DataFrame(plan, session).collect()[0][0]
+    return None if text is None else str(text)

@@ -18,7 +18,6 @@ from pyspark.sql.streaming.query import StreamingQuery
 
 from eventtide._jvm.callback import share_policies
 from eventtide._jvm.failures import (
-    EXCEPTION,
     JVM_ERRORS,
     find_api,
     named,
@@ -26,12 +25,12 @@ from eventtide._jvm.failures import (
     text_of,
 )
 from eventtide._jvm.handles import KernelRunHandle, ScriptedQueryHandle, ScriptHandle, pickled
-from eventtide._session_kind import is_connect, no_session
+from eventtide._session_kind import combined, is_connect, no_session
 from eventtide._version import __version__, jar_name, supported_minor
 from eventtide.errors import unready
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from pyspark.sql.streaming.readwriter import DataStreamWriter
     from pyspark.sql.types import StructType
@@ -39,7 +38,6 @@ if TYPE_CHECKING:
     from eventtide._request import Request
 
 __all__ = [
-    "EXCEPTION",
     "JVM_ERRORS",
     "KernelRunHandle",
     "ScriptHandle",
@@ -54,7 +52,7 @@ __all__ = [
     "follow_late",
     "forget_late_reader",
     "has_jar",
-    "late_window",
+    "late_nodes",
     "local_rows",
     "named",
     "named_errors",
@@ -73,6 +71,7 @@ __all__ = [
     "stream_late",
     "text_of",
     "writes",
+    "written",
 ]
 
 EXTENSION = "io.eventtide.spark.EventtideExtensions"
@@ -191,10 +190,14 @@ def stream_late(session: SparkSession, options: Mapping[str, str]) -> DataFrame:
         return session.readStream.format("eventtide-late").options(**options).load()
 
 
-def late_window(results: DataFrame, writer: DataStreamWriter) -> int | None:
-    """Return the window index, as in `read_late`, of these results in a writer's plan."""
-    position = int(_api(results).lateWindow(results._jdf, writer._df._jdf))
-    return None if position < 0 else position
+def late_nodes(df: DataFrame) -> list[str]:
+    """Return the ids of the nodes of a plan with late rows, in the order of their logs."""
+    return list(map(str, _api(df).lateNodes(df._jdf)))
+
+
+def written(writer: DataStreamWriter) -> DataFrame:
+    """Return the DataFrame that a writer writes."""
+    return writer._df
 
 
 def writes(writer: DataStreamWriter, df: DataFrame) -> bool:
@@ -208,15 +211,12 @@ def await_late_log(query: StreamingQuery) -> None:
 
 
 def start(
-    writer: DataStreamWriter,
-    kind: Callable[[Any], _Query],
-    *,
-    followed: bool = False,
-    drain: bool = False,
+    writer: DataStreamWriter, calls: type[_Query], *, followed: bool = False, drain: bool = False
 ) -> _Query:
-    """Start a query as a `kind`; if `followed`, a companion can follow it until `release_late`."""
+    """Start a query with the methods of `calls`; if `followed`, a companion can follow it."""
+    api, kind = _api(writer._df), combined(calls, StreamingQuery)
     if followed or drain:
-        return kind(_api(writer._df).start(writer._jwrite, followed, drain))
+        return kind(api.start(writer._jwrite, followed, drain))
     return kind(writer.start()._jsq)
 
 

@@ -11,21 +11,14 @@ from pyspark import SparkContext
 from pyspark.errors import PySparkException
 from pyspark.errors.exceptions.captured import CapturedException
 
-from eventtide.errors import from_jvm
+from eventtide.errors import from_report
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from eventtide.errors import EventtideError
 
-__all__ = ["EXCEPTION", "JVM_ERRORS", "find_api", "named", "named_errors", "text_of"]
-
-# The class is final and an IllegalArgumentException. PySpark keeps the Java object of such errors,
-# also in query.exception(). Of errors of unknown classes it keeps only the text there.
-EXCEPTION = "io.eventtide.spark.EventtideException"
-
-# The parameters that name the subject of an error, in this order.
-_ARGUMENTS = ("option", "setting", "column", "key", "aggregate", "substream", "policy")
+__all__ = ["JVM_ERRORS", "find_api", "named", "named_errors", "text_of"]
 
 JVM_ERRORS = (PySparkException, Py4JJavaError)
 """The errors that a call into Spark may raise, other than eventtide's."""
@@ -60,39 +53,9 @@ def named(error: Exception) -> EventtideError | None:
     """Return the eventtide error that caused an error of Spark, None if there is none."""
     if not isinstance(error, (Py4JJavaError, CapturedException)):
         return None
-    java = _named(_java_exception(error))
-    return None if java is None else _read(java)
-
-
-def _read(java: Any) -> EventtideError:
-    """Return the Python error of an eventtide exception, with its fields."""
-    error = from_jvm(java.pythonClass(), java.getMessage())
-    error.condition, error.problem, error.fix = java.getCondition(), java.problem(), java.fix()
-    parameters = error.parameters = dict(java.getMessageParameters())
-    named = (parameters[name] for name in _ARGUMENTS if name in parameters)
-    error.argument, error.value = next(named, None), parameters.get("value")
-    error.allowed = parameters.get("allowed", parameters.get("available"))
-    return error
-
-
-def _named(java: Any) -> Any:
-    """Return the eventtide exception that caused a Java exception, or None."""
-    ours = next(filter(_is_ours, _causes(java)), None)
-    if ours is None and java is not None and (api := find_api()) is not None:
-        return api.startConflict(java)
-    return ours
-
-
-def _is_ours(java: Any) -> bool:
-    return bool(java.getClass().getName() == EXCEPTION)
-
-
-def _causes(java: Any) -> Iterator[Any]:
-    """Yield a Java exception and its causes, each with its suppressed exceptions."""
-    while java is not None:
-        yield java
-        yield from java.getSuppressed()
-        java = java.getCause()
+    api = find_api()
+    report = None if api is None else api.errorJson(_java_exception(error))
+    return None if report is None else from_report(str(report))
 
 
 def _java_exception(error: Any) -> Any:

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pyspark.sql.streaming.query import StreamingQuery
-
 from eventtide import _bridge
+from eventtide._session_kind import is_query
 from eventtide._text.arguments import choice, count
 from eventtide.observe._location import QueryOrPath, located
 
@@ -83,7 +82,7 @@ def _options(
     query: QueryOrPath, window: int | None, spark: SparkSession | None, fix: str
 ) -> tuple[SparkSession, dict[str, str]]:
     session, checkpoint = located(query, spark, fix)
-    if isinstance(query, StreamingQuery):
+    if is_query(query):
         _bridge.of(query).await_late_log(query)
     index = {} if window is None else {"window": count("window", window, "0", least=0)}
     return session, {"checkpoint": checkpoint, **index}

@@ -9,7 +9,7 @@ from pyspark.sql import SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
 from eventtide import _bridge
-from eventtide._session_kind import is_connect, no_session
+from eventtide._session_kind import no_session, queries, sessions
 from eventtide._text.arguments import of_type
 
 __all__ = ["QueryOrPath", "located"]
@@ -31,11 +31,10 @@ def located(query: QueryOrPath, spark: SparkSession | None, fix: str) -> tuple[S
         A call for the error.
     """
     path = str(query) if isinstance(query, Path) else query
-    if not is_connect(path):
-        allowed = "a StreamingQuery or a checkpoint location"
-        of_type("query", path, (str, StreamingQuery), allowed, fix)
-    if spark is not None and not is_connect(spark):
-        of_type("spark", spark, SparkSession, "a SparkSession", f"{fix[:-1]}, spark=spark)")
+    allowed = "a StreamingQuery or a checkpoint location"
+    of_type("query", path, (str, *queries()), allowed, fix)
+    if spark is not None:
+        of_type("spark", spark, sessions(), "a SparkSession", f"{fix[:-1]}, spark=spark)")
     if isinstance(path, str):
         return spark or _active(), path
     bridge = _bridge.of(path)

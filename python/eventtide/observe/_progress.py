@@ -7,10 +7,8 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from pyspark.sql.streaming.query import StreamingQuery
-
 from eventtide import _bridge
-from eventtide._session_kind import is_connect
+from eventtide._session_kind import queries
 from eventtide._text.arguments import of_type
 from eventtide._text.tables import Tabular
 from eventtide._text.times import time_of
@@ -19,6 +17,8 @@ from eventtide.errors import refused
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
+
+    from pyspark.sql.streaming.query import StreamingQuery
 
 
 __all__ = [
@@ -198,8 +198,7 @@ _FIX = "query = et.with_watermark(df, 'ts', policy).writeStream.format('console'
 
 def answer(query: StreamingQuery, ask: Callable[[_bridge.Bridge], str | None]) -> str:
     """Return the JVM's answer about a query, which must have an eventtide watermark."""
-    if not is_connect(query):
-        of_type("query", query, StreamingQuery, "a StreamingQuery", _FIX)
+    of_type("query", query, queries(), "a StreamingQuery", _FIX)
     text = ask(_bridge.of(query))
     if text is None:
         allowed = "a query over a DataFrame from et.with_watermark"

@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pyspark.sql import DataFrame
-from pyspark.sql.streaming.query import StreamingQuery
-from pyspark.sql.streaming.readwriter import DataStreamWriter
 
 from eventtide import _bridge
+from eventtide._session_kind import writers
 from eventtide._text.arguments import of_type
 from eventtide.errors import refused
 from eventtide.windows._base import Described
@@ -16,6 +15,9 @@ from eventtide.windows._handled_query import HandledQuery
 from eventtide.windows._named_query import NamedQuery
 
 if TYPE_CHECKING:
+    from pyspark.sql.streaming.query import StreamingQuery
+    from pyspark.sql.streaming.readwriter import DataStreamWriter
+
     from eventtide.errors import InvalidArgumentError
     from eventtide.windows._handlers import LateHandler
 
@@ -96,7 +98,7 @@ def start(
     """
     kinds, allowed = (Described, DataFrame), "a window from et.window, or a DataFrame"
     of_type("window", window, kinds, allowed, _FIX)
-    of_type("writer", writer, DataStreamWriter, "a writer, not yet started", _FIX)
+    of_type("writer", writer, writers(), "a writer, not yet started", _FIX)
     of_type("drain", drain, bool, "True or False", f"{_FIX[:-1]}, drain=True)")
     if isinstance(window, DataFrame):
         bridge = _bridge.of(window)
@@ -107,15 +109,21 @@ def start(
     handler = window.settings.on_late
     with _bridge.named_errors():
         bridge = _bridge.of(window.results)
-        position = bridge.late_window(window.results, writer)
-        if position is None:
-            raise _other(
-                writer, "a writer over window.results, or over a DataFrame derived from them"
-            )
+        position = _position(window.results, writer)
         if handler is None:
             return bridge.start(writer, NamedQuery, drain=drain)
         query = bridge.start(writer, HandledQuery, followed=True, drain=drain)
         return _with_companion(window, query, handler, position)
+
+
+def _position(results: DataFrame, writer: DataStreamWriter) -> int:
+    """Return the index, as in `read_late`, of the window of these results in a writer's plan."""
+    bridge = _bridge.of(results)
+    own = bridge.late_nodes(results)[:1]  # the inputs may have windows too
+    written = bridge.late_nodes(bridge.written(writer))
+    if own[0] not in written:
+        raise _other(writer, "a writer over window.results, or over a DataFrame derived from them")
+    return written.index(own[0])
 
 
 def _other(writer: DataStreamWriter, allowed: str) -> InvalidArgumentError:
@@ -129,6 +137,6 @@ def _with_companion(
     try:
         query.follow(window.results.sparkSession, handler, position)
     except BaseException:
-        StreamingQuery.stop(query)
+        query.stop()
         raise
     return query

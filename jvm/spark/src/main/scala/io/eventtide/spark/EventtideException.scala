@@ -56,6 +56,8 @@ private[spark] object ErrorCatalogue {
     finally resource.close()
   }
 
+  def has(condition: String): Boolean = entries.has(condition)
+
   /** The message; if the docs have an address, it ends with the address of the condition. */
   def message(
       condition: String,

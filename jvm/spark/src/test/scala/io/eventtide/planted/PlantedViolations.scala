@@ -10,6 +10,10 @@ package spark.options {
   class OptionThatPlans(val plan: io.eventtide.planted.spark.planning.Plan)
 }
 
+package spark.api {
+  class ServerApi(val plugin: org.apache.spark.sql.connect.plugin.RelationPlugin)
+}
+
 package spark.spi {
   class Upper(val lower: io.eventtide.planted.spark.state.Lower)
 }

@@ -50,14 +50,29 @@ final class ArchitectureSuite extends AnyFunSuite {
     slices().matching(s"$base.kernel.(**)").should().beFreeOfCycles()
   }
 
-  holds("the bridge into Spark's packages knows nothing of ours") { base =>
-    val bridge = if (base == Base) "org.apache.spark.sql.eventtide.." else s"$base.bridge.."
+  holds("the bridges into Spark's packages know nothing of ours") { base =>
+    val bridges = if (base == Base) Bridges else Seq(s"$base.bridge..")
     noClasses()
       .that()
-      .resideInAPackage(bridge)
+      .resideInAnyPackage(bridges: _*)
       .should()
       .dependOnClassesThat()
       .resideInAPackage(s"$base.spark..")
+  }
+
+  holds("only connect uses Spark Connect, which a session may lack") { base =>
+    noClasses()
+      .that()
+      .resideInAPackage(s"$base.spark..")
+      .and()
+      .resideOutsideOfPackage(s"$base.spark.connect..")
+      .should()
+      .dependOnClassesThat()
+      .resideInAnyPackage(
+        "org.apache.spark.sql.connect..",
+        "org.apache.spark.connect..",
+        "org.sparkproject.."
+      )
   }
 
   test("every package of jvm/spark is in a layer") {
@@ -73,10 +88,13 @@ object ArchitectureSuite {
   private val Base = "io.eventtide"
   private val Planted = "io.eventtide.planted"
   private val NoTests: ImportOption = !_.contains("/test-classes/")
-  private val Ours = Seq(s"$Base.spark", s"$Base.kernel", "org.apache.spark.sql.eventtide")
+  private val Bridges =
+    Seq("org.apache.spark.sql.eventtide..", "org.apache.spark.sql.connect.eventtide..")
+  private val Ours = Seq(s"$Base.spark", s"$Base.kernel") ++ Bridges.map(_.stripSuffix(".."))
 
   /** From top to bottom, each with its packages; a layer knows only those below. */
   private val Layers = Seq(
+    "connect" -> Seq("connect"),
     "api" -> Seq("api"),
     "test kit" -> Seq("testkit"),
     "planning" -> Seq("planning"),

@@ -12,6 +12,7 @@ import org.apache.spark.sql.streaming.{DataStreamWriter, StreamingQuery}
 import org.apache.spark.sql.types.StructType
 import org.apache.spark.sql.{Column, DataFrame, Row, SparkSession}
 
+import io.eventtide.spark.BuildInfo
 import io.eventtide.spark.latelog.{
   LateCompaction,
   LateHandlerQuery,
@@ -31,10 +32,9 @@ import io.eventtide.spark.planning.{
 import io.eventtide.spark.policies.PythonPolicies
 import io.eventtide.spark.query.doctor.CheckpointReport
 import io.eventtide.spark.query.monitor.WatermarkReport
-import io.eventtide.spark.query.run.{QueryWatermarks, WriteConflict}
+import io.eventtide.spark.query.run.QueryWatermarks
 import io.eventtide.spark.query.state.StateRepartition
 import io.eventtide.spark.testkit.{KernelOracle, PickledRows, ScriptProvider, ScriptSource}
-import io.eventtide.spark.{BuildInfo, EventtideException}
 
 /** The entry points for Python, with Java types only; called only through `_jvm`. */
 object PythonApi {
@@ -90,16 +90,9 @@ object PythonApi {
   def readLate(session: SparkSession, options: JMap[String, String]): DataFrame =
     session.read.format(LateSource.Name).options(options).load()
 
-  /** The position of the window of `results` among the windows of `written`; -1 if it is not among
-    * them.
-    */
-  def lateWindow(results: DataFrame, written: DataFrame): Int =
-    LateHandlerQuery
-      .windowOf(
-        asClassic(results).queryExecution.analyzed,
-        asClassic(written).queryExecution.analyzed
-      )
-      .getOrElse(-1)
+  /** The ids of the nodes of a plan that have late rows, in the order of their late logs. */
+  def lateNodes(plan: DataFrame): JList[String] =
+    LateHandlerQuery.nodesOf(asClassic(plan).queryExecution.analyzed).map(_.toString).asJava
 
   /** Waits until a started query has a late log, or has ended. */
   def awaitLateLog(query: StreamingQuery): Unit = LateHandlerQuery.await(query): Unit
@@ -120,11 +113,8 @@ object PythonApi {
     if (drains) Drain.during(started) else started
   }
 
-  /** The Eventtide error for a start that failed due to another driver's run; null for other
-    * failures.
-    */
-  def startConflict(failure: Throwable): EventtideException =
-    WriteConflict.onStart(failure).orNull
+  /** The Eventtide error that caused a failure, as JSON; null if there is none. */
+  def errorJson(failure: Throwable): String = ErrorReport.of(failure).orNull
 
   /** The stream of a window's late rows for a companion; null if the query ended before it had a
     * log.

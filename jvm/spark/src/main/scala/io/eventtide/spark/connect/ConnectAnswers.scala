@@ -1,35 +1,113 @@
 package io.eventtide.spark.connect
 
-import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.catalyst.expressions.AttributeReference
-import org.apache.spark.sql.catalyst.plans.logical.{LocalRelation, LogicalPlan}
+import scala.jdk.CollectionConverters._
+
+import com.fasterxml.jackson.databind.ObjectMapper
+import org.apache.spark.sql.DataFrame
+import org.apache.spark.sql.catalyst.expressions.Expression
+import org.apache.spark.sql.classic.SparkSession
+import org.apache.spark.sql.connect.eventtide.ConnectInternals
 import org.apache.spark.sql.connect.planner.SparkConnectPlanner
 import org.apache.spark.sql.eventtide.SparkInternals
-import org.apache.spark.sql.types.StringType
-import org.apache.spark.unsafe.types.UTF8String
+import org.apache.spark.sql.streaming.StreamingQuery
 
-import io.eventtide.spark.api.PythonApi
+import io.eventtide.spark.EventtideException
+import io.eventtide.spark.api.{ErrorReport, PythonApi}
+import io.eventtide.spark.options.OptionReader
+import io.eventtide.spark.planning.SqlText
 
-/** The answers to questions of a client, each as a relation with one text.
-  *
-  * A plugin for commands could answer with a boolean only.
-  */
-private[connect] object ConnectAnswers {
+/** The answers to the questions of a client, each a text; null if there is no answer. */
+private[connect] final class ConnectAnswers(
+    private val message: ConnectMessage,
+    planner: SparkConnectPlanner
+) {
 
-  /** The answer to a message; None if the message requests a watermark or a window. */
-  def of(message: ConnectMessage, planner: SparkConnectPlanner): Option[LogicalPlan] = {
-    val session = planner.session
-    def query = message.options("query")
-    def rows = SparkInternals.dataFrame(session, message.rows)
-    val answer = message.options.get("request").collect {
-      case "version" => s"${PythonApi.version()} ${PythonApi.sparkVersion()}"
-      case "progress" => PythonApi.progressJson(session, query)
-      case "blame" => PythonApi.blame(session, query)
-      case "explain" => PythonApi.explainJson(rows)
-    }
-    answer.map { text =>
-      val column = AttributeReference("answer", StringType)()
-      LocalRelation(Seq(column), Seq(InternalRow(UTF8String.fromString(text))))
+  /** The answer, if the message is a question. */
+  def answer: Option[() => String] =
+    ConnectAnswers.All.get(message.name).map(ask => () => ask(this))
+
+  private def session: SparkSession = planner.session
+
+  private def rows: DataFrame = SparkInternals.dataFrame(session, message.rows)
+
+  private def query: StreamingQuery = {
+    val id = message.option("query")
+    ConnectInternals.query(planner, id, message.option("run")).getOrElse {
+      throw EventtideException("QUERY_OF_OTHER_SESSION", "query" -> id)
     }
   }
+
+  private def expression: Expression =
+    message.columns.get("column").flatMap(_.headOption).map(SparkInternals.expression).getOrElse {
+      OptionReader.missing("column", "a column")
+    }
+
+  private def checkpoint: String = message.option("checkpoint")
+
+  private def lateTo = message.list("late_to").asJava
+
+  private def changingFiles[A](change: => A): A = {
+    val isAllowed = session.sparkContext.getConf.getBoolean(ConnectAnswers.AllowsChanges, false)
+    if (isAllowed) change
+    else
+      throw EventtideException(
+        "CONNECT_CHANGES_OFF",
+        "request" -> message.name,
+        "setting" -> ConnectAnswers.AllowsChanges
+      )
+  }
+}
+
+private[connect] object ConnectAnswers {
+
+  /** The setting of a server whose clients may change or delete files of checkpoints. */
+  val AllowsChanges = "spark.eventtide.connect.allowFileChanges"
+
+  def names: Seq[String] = All.keys.toSeq.sorted
+
+  private val All: Map[String, ConnectAnswers => String] = Map(
+    "version" -> (_ => json(Seq(PythonApi.version(), PythonApi.sparkVersion()))),
+    "error" -> { of =>
+      ErrorReport.of(of.message.option("condition"), of.message.option("parameters")).orNull
+    },
+    "failure" -> (of => of.query.exception.flatMap(ErrorReport.of).orNull),
+    "sql_of" -> (of => SqlText.of(of.expression, of.message.options.get("written")).orNull),
+    "explain" -> (of => PythonApi.explainJson(of.rows)),
+    "progress" -> (of => PythonApi.progressJson(of.session, of.query.id.toString)),
+    "blame" -> (of => PythonApi.blame(of.session, of.query.id.toString)),
+    "late_nodes" -> (of => json(PythonApi.lateNodes(of.rows).asScala.toSeq)),
+    "await_late_log" -> { of =>
+      PythonApi.awaitLateLog(of.query)
+      null
+    },
+    "checkpoint_of" -> (of => PythonApi.checkpointOf(of.query)),
+    "checkpoint" -> { of =>
+      val plan = of.message.input.map(_ => of.rows)
+      PythonApi.checkpointJson(of.session, of.checkpoint, plan.orNull)
+    },
+    "clean_late" -> { of =>
+      val isDry = of.message.flag("dry_run")
+      def cleaned = PythonApi.cleanLate(of.session, of.checkpoint, isDry, of.lateTo)
+      json((if (isDry) cleaned else of.changingFiles(cleaned)).asScala.toSeq)
+    },
+    "compact_late" -> { of =>
+      val done =
+        of.changingFiles(PythonApi.compactLate(of.session, of.checkpoint, of.lateTo))
+      json(done.asScala.toSeq)
+    },
+    "forget_late_reader" -> { of =>
+      of.changingFiles {
+        PythonApi.forgetLateReader(of.session, of.checkpoint, of.message.option("reader"))
+      }
+      null
+    },
+    "repartition" -> { of =>
+      val partitions = of.message.count("partitions")
+      of.changingFiles(PythonApi.repartition(of.session, of.checkpoint, partitions)).toString
+    }
+  )
+
+  private val mapper = new ObjectMapper()
+
+  private def json(values: Seq[Any]): String = mapper.writeValueAsString(values.asJava)
 }

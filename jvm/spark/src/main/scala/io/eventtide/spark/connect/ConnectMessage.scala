@@ -1,24 +1,26 @@
 package io.eventtide.spark.connect
 
 import scala.jdk.CollectionConverters._
+import scala.util.Try
 
 import com.fasterxml.jackson.databind.ObjectMapper
 import org.apache.spark.connect.proto
 import org.apache.spark.sql.Column
-import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, OneRowRelation}
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.connect.planner.SparkConnectPlanner
 import org.apache.spark.sql.eventtide.SparkInternals
-import org.sparkproject.connect.protobuf.ByteString
+import org.sparkproject.connect.protobuf.{ByteString, InvalidProtocolBufferException}
 
-import io.eventtide.spark.planning.EventtideRequest
+import io.eventtide.spark.EventtideException
+import io.eventtide.spark.options.OptionReader
 
-/** A request that a client of Spark Connect has sent.
+/** A message of a client of Spark Connect.
   *
-  * The message consists of Spark's own messages, so neither side needs generated classes:
+  * It consists of Spark's own messages, so neither side needs generated classes:
   *
   * {{{
   *   google.protobuf.Any          type_url = eventtide.io/request.v1
-  *     spark.connect.Project      input = the rows; absent for a question
+  *     spark.connect.Project      input = the rows, if the request has rows
   *       expressions[0]           a literal: the options, as a JSON object of texts
   *       the other expressions    an UnresolvedFunction for each list of columns, with its name
   * }}}
@@ -26,9 +28,27 @@ import io.eventtide.spark.planning.EventtideRequest
 private[connect] final case class ConnectMessage(
     options: Map[String, String],
     columns: Map[String, Seq[Column]],
-    rows: LogicalPlan
+    input: Option[LogicalPlan]
 ) {
-  def request: EventtideRequest = EventtideRequest(options, columns, rows)
+
+  /** The name of the request. */
+  def name: String = options.getOrElse("request", "")
+
+  def option(name: String): String = reader.required(name, "a text")
+
+  def flag(name: String): Boolean =
+    reader.choice(name, Seq("true" -> true, "false" -> false)).getOrElse(false)
+
+  def count(name: String): Int =
+    reader.count(name, 1).getOrElse(OptionReader.missing(name, "a count"))
+
+  /** An option that is a JSON array of texts. */
+  def list(name: String): Seq[String] =
+    ConnectMessage.json.readTree(option(name)).elements.asScala.map(_.asText).toSeq
+
+  private def reader = new OptionReader(options)
+
+  def rows: LogicalPlan = input.getOrElse(OptionReader.missing("input", "a DataFrame"))
 }
 
 private[connect] object ConnectMessage {
@@ -37,18 +57,30 @@ private[connect] object ConnectMessage {
   private val json = new ObjectMapper()
 
   def read(bytes: ByteString, planner: SparkConnectPlanner): ConnectMessage = {
-    val message = proto.Project.parseFrom(bytes)
-    val lists = message.getExpressionsList.asScala.toSeq.drop(1).map(_.getUnresolvedFunction)
+    val message =
+      try proto.Project.parseFrom(bytes)
+      catch { case failed: InvalidProtocolBufferException => throw invalid(failed.getMessage) }
+    val expressions = message.getExpressionsList.asScala.toSeq
+    val text = expressions.headOption.map(_.getLiteral.getString).getOrElse("")
     ConnectMessage(
-      optionsOf(message.getExpressions(0).getLiteral.getString),
-      lists.map { list =>
-        val columns = list.getArgumentsList.asScala.toSeq.map(planner.transformExpression)
-        list.getFunctionName -> columns.map(SparkInternals.column)
-      }.toMap,
-      if (message.hasInput) planner.transformRelation(message.getInput) else OneRowRelation()
+      optionsOf(text),
+      expressions.drop(1).map(columns(_, planner)).toMap,
+      Option.when(message.hasInput)(planner.transformRelation(message.getInput))
     )
   }
 
-  private def optionsOf(text: String): Map[String, String] =
-    json.readTree(text).properties.asScala.map(field => field.getKey -> field.getValue.asText).toMap
+  private def optionsOf(text: String): Map[String, String] = {
+    val fields = Try(json.readTree(text).properties.asScala.toSeq)
+    val options = fields.getOrElse(throw invalid("the options are no JSON object"))
+    options.map(field => field.getKey -> field.getValue.asText).toMap
+  }
+
+  private def columns(list: proto.Expression, planner: SparkConnectPlanner) = {
+    val function = list.getUnresolvedFunction
+    val columns = function.getArgumentsList.asScala.toSeq.map(planner.transformExpression)
+    function.getFunctionName -> columns.map(SparkInternals.column)
+  }
+
+  private def invalid(problem: String) =
+    EventtideException("CONNECT_MESSAGE_INVALID", "problem" -> problem)
 }

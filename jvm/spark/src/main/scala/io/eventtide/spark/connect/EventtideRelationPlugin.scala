@@ -2,26 +2,68 @@ package io.eventtide.spark.connect
 
 import java.util.Optional
 
-import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.AttributeReference
+import org.apache.spark.sql.catalyst.plans.logical.{LocalRelation, LogicalPlan}
 import org.apache.spark.sql.connect.planner.SparkConnectPlanner
 import org.apache.spark.sql.connect.plugin.RelationPlugin
+import org.apache.spark.sql.eventtide.SparkInternals
+import org.apache.spark.sql.types.StringType
+import org.apache.spark.unsafe.types.UTF8String
 import org.sparkproject.connect.protobuf.{Any => ProtoAny}
+
+import io.eventtide.spark.options.OptionReader
+import io.eventtide.spark.planning.{
+  Drain,
+  EventtideRequest,
+  RequestBuilder,
+  SessionValidator,
+  WindowState
+}
 
 /** Eventtide on a server of Spark Connect:
   * `spark.connect.extensions.relation.classes=io.eventtide.spark.connect.EventtideRelationPlugin`.
   *
-  * Spark Connect asks each plugin about a message that it does not know. Only this class and its
-  * package use Spark Connect's classes. Spark loads it by name, so a session without Spark Connect
-  * never needs them.
+  * Spark Connect asks each plugin about a relation that it does not know. A request becomes an
+  * `EventtideRequest`, as in every other API. A question becomes a relation with the answer, because
+  * a plugin for commands could answer with a boolean only.
+  *
+  * Only this package uses Spark Connect's classes. Spark loads this class by its name, so a session
+  * without Spark Connect does not need them.
   */
 final class EventtideRelationPlugin extends RelationPlugin {
 
-  override def transform(relation: Array[Byte], planner: SparkConnectPlanner): Optional[LogicalPlan] = {
-    val any = ProtoAny.parseFrom(relation)
+  override def transform(
+      bytes: Array[Byte],
+      planner: SparkConnectPlanner
+  ): Optional[LogicalPlan] = {
+    val any = ProtoAny.parseFrom(bytes)
     if (any.getTypeUrl != ConnectMessage.TypeUrl) Optional.empty()
     else {
-      val message = ConnectMessage.read(any.getValue, planner)
-      Optional.of(ConnectAnswers.of(message, planner).getOrElse(message.request))
+      SessionValidator.installed(planner.session)
+      Optional.of(plan(ConnectMessage.read(any.getValue, planner), planner))
     }
   }
+
+  private def plan(message: ConnectMessage, planner: SparkConnectPlanner): LogicalPlan =
+    message.name match {
+      case name if RequestBuilder.Requests.contains(name) =>
+        EventtideRequest(message.options, message.columns, message.rows)
+      case ReadState =>
+        val results = SparkInternals.dataFrame(planner.session, message.rows)
+        WindowState.read(results, message.option("checkpoint")).queryExecution.analyzed
+      case Drained =>
+        val rows = SparkInternals.dataFrame(planner.session, message.rows)
+        Drain.requestedFor(rows.queryExecution.analyzed)
+      case name =>
+        val answer = new ConnectAnswers(message, planner).answer.getOrElse {
+          val names = RequestBuilder.Requests ++ ConnectAnswers.names :+ ReadState :+ Drained
+          OptionReader.unknown("request", name, names.mkString(", "))
+        }
+        val column = AttributeReference("answer", StringType)()
+        LocalRelation(Seq(column), Seq(InternalRow(UTF8String.fromString(answer()))))
+    }
+
+  private val ReadState = "read_state"
+  private val Drained = "drained"
 }

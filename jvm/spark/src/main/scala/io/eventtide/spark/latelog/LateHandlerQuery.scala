@@ -18,15 +18,8 @@ import io.eventtide.spark.spi.HasLateOutput
 private[spark] object LateHandlerQuery {
   private val temporary = ConcurrentHashMap.newKeySet[UUID]() // by run id
 
-  /** The position of the window that produced `results` among the windows of the `written` plan;
-    * None if it is not one of them.
-    */
-  def windowOf(results: LogicalPlan, written: LogicalPlan): Option[Int] = {
-    val own = nodes(results).headOption // the inputs may have windows too
-    own.map(nodes(written).indexOf).filter(_ >= 0)
-  }
-
-  private def nodes(plan: LogicalPlan): Seq[UUID] =
+  /** The windows and watermarks of a plan that have late rows, in the order of their late logs. */
+  def nodesOf(plan: LogicalPlan): Seq[UUID] =
     plan.collect { case node: HasLateOutput => node.lateNode }.distinct
 
   /** Starts a query whose checkpoint stays until `release`, even if it is temporary. */

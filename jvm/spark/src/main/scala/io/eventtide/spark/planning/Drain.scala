@@ -7,23 +7,29 @@ import org.apache.spark.sql.catalyst.streaming.{WriteToStream, WriteToStreamStat
 import org.apache.spark.sql.execution.streaming.AvailableNowTrigger
 
 import io.eventtide.spark.EventtideException
+import io.eventtide.spark.spi.PlanNodes
 
 /** Makes a query with the `AvailableNow` trigger close every window after its last row.
   *
-  * The plan that starts the query has the flag. Spark analyzes that plan on the thread that
-  * starts the query.
+  * The clocks of the plan have the flag. In a classic session the thread that starts the query sets
+  * it, because Spark analyzes the plan on that thread. A client of Spark Connect requests it.
   */
 private[spark] object Drain extends Rule[LogicalPlan] {
   private val isRequested = ThreadLocal.withInitial[Boolean](() => false)
 
   override def apply(plan: LogicalPlan): LogicalPlan = plan match {
     case write: WriteToStream if isRequested.get =>
-      AnalysisHelper.allowInvokingTransformsInAnalyzer {
-        write.copy(inputQuery = write.inputQuery.transform { case clock: AttachClock =>
-          clock.copy(drains = true)
-        })
-      }
+      write.copy(inputQuery = requestedFor(write.inputQuery))
     case _ => plan
+  }
+
+  /** The plan of a query that drains. */
+  def requestedFor(query: LogicalPlan): LogicalPlan = {
+    if (!query.exists(_.isInstanceOf[AttachClock]))
+      throw EventtideException("DRAIN_WITHOUT_WATERMARK")
+    AnalysisHelper.allowInvokingTransformsInAnalyzer {
+      query.transform { case clock: AttachClock => clock.copy(drains = true) }
+    }
   }
 
   /** Starts a query that drains. The flag is set on this thread while `start` runs. */
@@ -34,10 +40,10 @@ private[spark] object Drain extends Rule[LogicalPlan] {
   }
 
   /** Rejects a query that is started to drain but cannot. */
-  def check(start: WriteToStreamStatement): Unit = if (isRequested.get) {
-    if (!start.inputQuery.exists(_.isInstanceOf[AttachClock]))
-      throw EventtideException("DRAIN_WITHOUT_WATERMARK")
-    if (start.trigger != AvailableNowTrigger)
+  def check(start: WriteToStreamStatement): Unit = {
+    val drains = isRequested.get || PlanNodes.drains(start.inputQuery)
+    if (isRequested.get) requestedFor(start.inputQuery): Unit
+    if (drains && start.trigger != AvailableNowTrigger)
       throw EventtideException("DRAIN_TRIGGER", "trigger" -> start.trigger)
   }
 }

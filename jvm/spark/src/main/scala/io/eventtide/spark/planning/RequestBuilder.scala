@@ -21,7 +21,7 @@ import io.eventtide.spark.options.OptionReader
   * }}}
   */
 private[spark] object RequestBuilder {
-  private val Requests = Seq("with_watermark", "with_ingestion_time", "window")
+  val Requests: Seq[String] = Seq("with_watermark", "with_ingestion_time", "window")
   private val Prefix = "watermark."
 
   /** The options of a request by its name, with the options of a watermark among them. */

@@ -21,11 +21,20 @@ private[spark] object SqlText {
     */
   def named(column: Column): Option[(String, String)] =
     SparkInternals.named(column).flatMap { case (name, text, expression) =>
-      val counting = expression.transform { case _: UnresolvedStar => Literal(1) } // count(*)
-      // Spark writes operators of the Column API as functions, and FILTER only as it was written.
-      val others = Option.unless(counting.exists(hasFilter))(counting.sql)
-      (Seq(text) ++ others).find(isSql(_, counting)).map(name -> _)
+      of(expression, Some(text)).map(name -> _)
     }
+
+  /** The text of an expression; None if SQL has none.
+    *
+    * @param written
+    *   the text that the user has written, if there is one
+    */
+  def of(expression: Expression, written: Option[String]): Option[String] = {
+    val counting = expression.transform { case _: UnresolvedStar => Literal(1) } // count(*)
+    // Spark writes operators of the Column API as functions, and FILTER only as it was written.
+    val others = Option.unless(counting.exists(hasFilter))(counting.sql)
+    (written ++ others).find(isSql(_, counting))
+  }
 
   // A user's function is a name that the text would resolve to another function.
   private def isSql(text: String, expression: Expression): Boolean =

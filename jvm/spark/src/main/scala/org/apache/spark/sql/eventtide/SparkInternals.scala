@@ -30,7 +30,11 @@ object SparkInternals {
 
   /** The column of an expression over another column. */
   def column(of: Column)(expression: Expression => Expression): Column =
-    ExpressionUtils.column(expression(ExpressionUtils.expression(of)))
+    column(expression(SparkInternals.expression(of)))
+
+  def column(expression: Expression): Column = ExpressionUtils.column(expression)
+
+  def expression(column: Column): Expression = ExpressionUtils.expression(column)
 
   /** The id of a plan of Spark Connect, by which a client names the columns of a DataFrame. */
   def planId(plan: LogicalPlan): Option[Long] = plan.getTagValue(LogicalPlan.PLAN_ID_TAG)
