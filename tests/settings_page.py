@@ -52,6 +52,7 @@ the parameters of policies.""",
 The methods of `et.window` and their arguments. [Storm](storm.md) has those of Storm's windows.""",
     ),
     "session": ("Queries", "Settings of a session for its running queries."),
+    "server": ("Servers", "Settings of a Spark Connect server, from its start."),
 }
 
 
@@ -77,7 +78,7 @@ def page() -> str:
 
 def table(of: str) -> Iterator[str]:
     """Yield the lines of the table of a group."""
-    if of == "session":
+    if of in {"session", "server"}:
         yield "| key | value | default | |\n|---|---|---|---|"
     else:
         yield "| setting | value | default | | in the session |\n|---|---|---|---|---|"
@@ -85,7 +86,7 @@ def table(of: str) -> Iterator[str]:
         if row["of"] != of or row.get("kinds") == ["storm"]:
             continue
         value, default = value_of(row), row["default"] or ""
-        if of == "session":
+        if of in {"session", "server"}:
             yield f"| `{session_key(row['option'])}` | {value} | {default} | {row['doc']} |"
         else:
             key = f"`{session_key(row['option'])}`" if row.get("session") else ""

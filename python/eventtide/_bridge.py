@@ -18,7 +18,9 @@ if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
     from pyspark.sql.streaming.query import StreamingQuery
     from pyspark.sql.streaming.readwriter import DataStreamWriter
+    from pyspark.sql.types import StructType
 
+    from eventtide._jvm.handles import ScriptedQueryHandle, ScriptHandle
     from eventtide._request import Request
     from eventtide.errors import EventtideError
 
@@ -112,6 +114,14 @@ class Bridge(Protocol):
 
     def explain_json(self, df: DataFrame) -> str:
         """Return the description of eventtide's operators in a DataFrame's plan, as JSON."""
+
+    def script(self, session: SparkSession, schema: StructType) -> ScriptHandle:
+        """Return an empty script, for the test kit."""
+
+    def scripted_query(
+        self, df: DataFrame, output_mode: str, checkpoint: str, start_ms: int
+    ) -> ScriptedQueryHandle:
+        """Return a query with a scripted clock, not yet started."""
 
     def named(self, error: Exception) -> EventtideError | None:
         """Return the eventtide error that caused an error of Spark, None if there is none."""

@@ -57,7 +57,9 @@ def _both(classic: type, module: str) -> tuple[type, ...]:
 
 def combined(calls: type[_Query], base: type) -> Callable[..., _Query]:
     """Return a class of queries with the methods of `calls`, over those of a kind of session."""
-    kind: Callable[..., _Query] = type(calls.__name__, (calls, base), {})
+    kind: Callable[..., _Query] = type(
+        calls.__name__, (calls, base), {"__module__": calls.__module__}
+    )
     return kind
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import eventtide as et
 import pytest
@@ -13,6 +13,7 @@ from pyspark.sql import SparkSession
 
 from tests.jars import BESIDE_SPARK, FIRST, JARS, SHARED_CLASSES
 from tests.spark.kafka import Broker
+from tests.spark.server import WITH_EVENTTIDE, Server, jar
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -50,26 +51,29 @@ OFTEN_USED = [
 # What is compiled stays: the default is a cache that these tests fill, over and over.
 LONG_LIVED_JVM = f"-XX:ReservedCodeCacheSize=256m -Xmn600m {SHARED_CLASSES}"
 
+SETTINGS = {
+    "spark.driver.memory": "2g",
+    "spark.driver.extraJavaOptions": LONG_LIVED_JVM,
+    "spark.sql.shuffle.partitions": "2",
+    "spark.sql.session.timeZone": "UTC",
+    "spark.sql.codegen.fallback": "false",  # code that does not compile is no detail
+    "spark.ui.enabled": "false",
+    "spark.ui.retainedJobs": "20",  # kept without a UI, too
+    "spark.ui.retainedStages": "20",
+    "spark.sql.ui.retainedExecutions": "20",
+    "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled": "true",
+    "spark.sql.streaming.forceDeleteTempCheckpointLocation": "true",
+    "spark.jars": ",".join(BESIDE_SPARK),
+}
+
+CONNECT = "EVENTTIDE_CONNECT" in os.environ
+"""Whether the session is one of Spark Connect: `dev/test --connect`."""
+
 
 def new_session(others: Mapping[str, str] | None = None) -> SparkSession:
     """Return a local session with Eventtide's jar and extension, and other settings."""
-    builder = (
-        SparkSession.builder.master("local[2]")
-        .appName("eventtide-tests")
-        .config("spark.driver.memory", "2g")
-        .config("spark.driver.extraJavaOptions", LONG_LIVED_JVM)
-        .config("spark.sql.shuffle.partitions", "2")
-        .config("spark.sql.session.timeZone", "UTC")
-        .config("spark.sql.codegen.fallback", "false")  # code that does not compile is no detail
-        .config("spark.ui.enabled", "false")
-        .config("spark.ui.retainedJobs", "20")  # kept without a UI, too
-        .config("spark.ui.retainedStages", "20")
-        .config("spark.sql.ui.retainedExecutions", "20")
-        .config("spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled", "true")
-        .config("spark.sql.streaming.forceDeleteTempCheckpointLocation", "true")
-        .config("spark.jars", ",".join(BESIDE_SPARK))
-    )
-    for key, value in (QUICK_FILES | dict(others or {})).items():
+    builder = SparkSession.builder.master("local[2]").appName("eventtide-tests")
+    for key, value in (SETTINGS | QUICK_FILES | dict(others or {})).items():
         builder = builder.config(key, value)
     session = et.configure(builder).getOrCreate()
     session.sparkContext.setLogLevel("ERROR")
@@ -82,10 +86,32 @@ def new_session(others: Mapping[str, str] | None = None) -> SparkSession:
 os.environ["PYSPARK_PYTHON"] = sys.executable  # for workers, as in an environment that is active
 
 
+@pytest.fixture(scope="session")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """Return the Spark Connect server of all tests."""
+    jvm = "spark.driver.extraJavaOptions"
+    settings = {
+        **{key: value for key, value in SETTINGS.items() if key != "spark.jars"},
+        **QUICK_FILES,
+        **WITH_EVENTTIDE,
+        jvm: f"{LONG_LIVED_JVM} -Duser.timezone=UTC",
+        "spark.jars": ",".join([jar(), *BESIDE_SPARK]),
+        "spark.eventtide.connect.testKit": "true",
+        "spark.eventtide.connect.allowFileChanges": "true",
+    }
+    server = Server(tmp_path_factory.mktemp("server"), settings)
+    yield server
+    server.kill()
+
+
 @pytest.fixture(scope="session", autouse=True)
-def spark() -> Iterator[SparkSession]:
-    """Return the session of all tests."""
-    session = new_session()
+def spark(request: pytest.FixtureRequest) -> Iterator[SparkSession]:
+    """Return the session of all tests, of Spark Connect with `dev/test --connect`."""
+    if CONNECT:
+        server: Server = request.getfixturevalue("server")
+        session = SparkSession.builder.remote(server.url).getOrCreate()
+    else:
+        session = new_session()
     yield session
     session.stop()
 
@@ -115,13 +141,18 @@ def golden(record_property: Callable[[str, object], None]) -> Callable[[str], No
 @pytest.fixture(autouse=True)
 def _settings_are_as_they_were(spark: SparkSession) -> Iterator[None]:
     """Put back what a test, or an example of a page, has set in the session that all share."""
-    before = spark.conf._jconf.getAllAsJava()  # as a dict it takes a call for each setting
+    before = _settings(spark)
     yield
-    after = spark.conf._jconf.getAllAsJava()
-    if before.equals(after):
+    after = _settings(spark)
+    if before == after:
         return
     was, now = dict(before), dict(after)
     for key in now.keys() - was.keys():
         spark.conf.unset(key)
     for key in [key for key, value in was.items() if now.get(key) != value]:
         spark.conf.set(key, was[key])
+
+
+def _settings(spark: SparkSession) -> Any:
+    # As a dict a classic session takes a call for each setting.
+    return spark.conf.getAll if CONNECT else spark.conf._jconf.getAllAsJava()

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import eventtide as et
 import pytest
-from eventtide import WatermarkPolicies, _jvm
+from eventtide import WatermarkPolicies, _bridge
 from eventtide.errors import CheckpointError
 from eventtide.testing import Script
 from pyspark.sql import functions as F  # noqa: N812 - PySpark's own convention
@@ -114,7 +114,9 @@ def test_a_plan_that_can_go_on_and_one_that_cannot(spark: SparkSession) -> None:
         same = et.read_checkpoint(script.checkpoint, plan=windowed(events))
         other = et.read_checkpoint(script.checkpoint, plan=windowed(events, size="15s"))
         itself = et.read_checkpoint(script.checkpoint, plan=stream)
-        said = _jvm.checkpoint_json(spark, script.checkpoint, windowed(events, size="15s").results)
+        said = _bridge.of(spark).checkpoint_json(
+            spark, script.checkpoint, windowed(events, size="15s").results
+        )
     assert (same.continues, same.refusal) == (itself.continues, itself.refusal) == (True, None)
     border = json.loads((ROOT / "tests/border/checkpoint.json").read_text("utf-8"))
     assert json.loads(said).keys() == border.keys()

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import eventtide as et
 import pytest
-from eventtide import WatermarkPolicies, _jvm
+from eventtide import WatermarkPolicies, _bridge
 from eventtide.testing import Script
 from eventtide.windows._profiles import LATE_RULES, PROFILES
 from pyspark.sql import SparkSession
@@ -192,7 +192,7 @@ def test_a_plan_has_the_rules_that_its_window_says(profile: Profile) -> None:
     def query(events: DataFrame) -> DataFrame:
         window = et.window(events).event_time("ts", LAG).sliding("10s", every="5s")
         results = window.profile(profile).agg(F.max("ts").alias("last")).results
-        (plans["window"],) = json.loads(_jvm.explain_json(results))["windows"]
+        (plans["window"],) = json.loads(_bridge.of(results).explain_json(results))["windows"]
         return results
 
     with Script(query, EVENTS):

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import eventtide as et
-from eventtide import _jvm
+from eventtide import _bridge
 from eventtide._text.schemas import row_type
 from eventtide.testing._values import storable
 
@@ -52,7 +52,7 @@ def settings(spark: SparkSession, changes: Mapping[str, str | int]) -> Iterator[
 def scripted(spark: SparkSession, batches: Batches) -> Iterator[DataFrame]:
     """Yield a stream of events; a checkpoint says how many of the batches were read before."""
     schema = row_type(SCHEMA)
-    script = _jvm.script(spark, schema)
+    script = _bridge.of(spark).script(spark, schema)
     try:
         for batch in batches:
             rows = [storable(row, schema) for row in batch]

@@ -19,6 +19,7 @@ from pyspark.sql.connect.streaming.query import StreamingQuery
 
 from eventtide._connect.answers import ask, ask_of, check
 from eventtide._connect.failures import in_flow, named, named_errors
+from eventtide._connect.handles import ScriptedQueryHandle, ScriptHandle
 from eventtide._connect.plans import RequestPlan
 from eventtide._request import Request
 from eventtide._session_kind import combined
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from pyspark.sql.connect.streaming.readwriter import DataStreamWriter
+    from pyspark.sql.types import StructType
 
 __all__ = [
     "await_late_log",
@@ -46,6 +48,8 @@ __all__ = [
     "read_state",
     "repartition",
     "requested",
+    "script",
+    "scripted_query",
     "session_of",
     "start",
     "stream_late",
@@ -192,6 +196,18 @@ def start(
 def explain_json(df: DataFrame) -> str:
     """Return the description of eventtide's operators in a DataFrame's plan, as JSON."""
     return str(ask(df.sparkSession, Request.of("explain", {}), df))
+
+
+def script(session: SparkSession, schema: StructType) -> ScriptHandle:
+    """Return an empty script, for the test kit."""
+    return ScriptHandle(session, schema)
+
+
+def scripted_query(
+    df: DataFrame, output_mode: str, checkpoint: str, start_ms: int
+) -> ScriptedQueryHandle:
+    """Return a query with a scripted clock, not yet started."""
+    return ScriptedQueryHandle(df, output_mode, checkpoint, start_ms)
 
 
 def _analyzed(df: DataFrame) -> DataFrame:

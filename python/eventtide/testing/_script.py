@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from pyspark.sql import DataFrame, Row, SparkSession
 
-from eventtide import _jvm
+from eventtide import _bridge
 from eventtide._text.arguments import count
 from eventtide._text.durations import micros
 from eventtide._text.schemas import row_type
@@ -80,7 +80,7 @@ class Script:
     ) -> None:
         self._spark = session or SparkSession.active()
         self._schema = row_type(schema, "schema='ts timestamp, user string'")
-        self._source = _jvm.script(self._spark, self._schema)
+        self._source = _bridge.of(self._spark).script(self._spark, self._schema)
         made = query(self._source.stream())
         self._result = made.results if isinstance(made, WindowBuilder) else made
         start_ms = micros_since_epoch(moment(clock)) // 1000
@@ -89,7 +89,9 @@ class Script:
             prefix="eventtide-script-", ignore_cleanup_errors=True
         )
         self._checkpoint = checkpoint or self._folder.name
-        self._run = _jvm.scripted_query(self._result, output_mode, self._checkpoint, start_ms)
+        self._run = _bridge.of(self._spark).scripted_query(
+            self._result, output_mode, self._checkpoint, start_ms
+        )
         self._stopped = False
         try:
             self._run.start(available_now=False)
@@ -209,7 +211,7 @@ class Script:
             self._run.start(available_now=available_now)
         self._stopped = available_now or drain
         if self._stopped:
-            with _jvm.named_errors():
+            with _bridge.named_errors():
                 self._run.query().awaitTermination()
         else:
             self._run.await_idle()

@@ -3,9 +3,8 @@ package io.eventtide.spark.connect
 import scala.jdk.CollectionConverters._
 
 import com.fasterxml.jackson.databind.ObjectMapper
-import org.apache.spark.sql.DataFrame
 import org.apache.spark.sql.catalyst.expressions.Expression
-import org.apache.spark.sql.classic.SparkSession
+import org.apache.spark.sql.classic.{DataFrame, SparkSession}
 import org.apache.spark.sql.connect.eventtide.ConnectInternals
 import org.apache.spark.sql.connect.planner.SparkConnectPlanner
 import org.apache.spark.sql.eventtide.SparkInternals
@@ -19,7 +18,7 @@ import io.eventtide.spark.planning.SqlText
 /** The answers to the questions of a client, each a text; null if there is no answer. */
 private[connect] final class ConnectAnswers(
     private val message: ConnectMessage,
-    planner: SparkConnectPlanner
+    private val planner: SparkConnectPlanner
 ) {
 
   /** The answer, if the message is a question. */
@@ -45,6 +44,11 @@ private[connect] final class ConnectAnswers(
   private def checkpoint: String = message.option("checkpoint")
 
   private def lateTo = message.list("late_to").asJava
+
+  private def testing: ConnectMessage = {
+    ConnectTestKit.check(session)
+    message
+  }
 
   private def changingFiles[A](change: => A): A = {
     val isAllowed = session.sparkContext.getConf.getBoolean(ConnectAnswers.AllowsChanges, false)
@@ -80,6 +84,17 @@ private[connect] object ConnectAnswers {
       PythonApi.awaitLateLog(of.query)
       null
     },
+    "script" -> (of => ConnectTestKit.script(of.testing)),
+    "script_add" -> { of =>
+      ConnectTestKit.add(of.testing, of.rows)
+      null
+    },
+    "script_close" -> { of =>
+      ConnectTestKit.close(of.testing)
+      null
+    },
+    "scripted_query" -> (of => ConnectTestKit.scripted(of.testing, of.rows)),
+    "scripted" -> (of => ConnectTestKit.call(of.testing, of.planner)),
     "checkpoint_of" -> (of => PythonApi.checkpointOf(of.query)),
     "checkpoint" -> { of =>
       val plan = of.message.input.map(_ => of.rows)

@@ -55,9 +55,11 @@ final class EventtideRelationPlugin extends RelationPlugin {
       case Drained =>
         val rows = SparkInternals.dataFrame(planner.session, message.rows)
         Drain.requestedFor(rows.queryExecution.analyzed)
+      case ScriptedResults =>
+        ConnectTestKit.results(message, planner.session).queryExecution.analyzed
       case name =>
         val answer = new ConnectAnswers(message, planner).answer.getOrElse {
-          val names = RequestBuilder.Requests ++ ConnectAnswers.names :+ ReadState :+ Drained
+          val names = RequestBuilder.Requests ++ ConnectAnswers.names ++ Others
           OptionReader.unknown("request", name, names.mkString(", "))
         }
         val column = AttributeReference("answer", StringType)()
@@ -66,4 +68,6 @@ final class EventtideRelationPlugin extends RelationPlugin {
 
   private val ReadState = "read_state"
   private val Drained = "drained"
+  private val ScriptedResults = "scripted_results"
+  private val Others = Seq(ReadState, Drained, ScriptedResults)
 }

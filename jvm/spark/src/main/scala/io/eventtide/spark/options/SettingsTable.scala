@@ -46,24 +46,24 @@ private[spark] object SettingsTable {
   /** The start of the keys of a session. */
   val Prefix = "spark.eventtide."
 
-  private val (watermarks, windows, sessions) = {
+  private val (watermarks, windows, others) = {
     val resource = getClass.getResourceAsStream("/io/eventtide/spark/settings.json")
     val rows =
       try new ObjectMapper().readTree(resource).elements.asScala.toSeq
       finally resource.close()
     def settings(of: String) =
       rows.filter(_.get("of").asText == of).filter(_.has("option")).map(setting)
-    (settings("watermark"), settings("window"), settings("session"))
+    (settings("watermark"), settings("window"), settings("session") ++ settings("server"))
   }
 
   def watermark: Seq[Setting] = watermarks
 
   def window: Seq[Setting] = windows
 
-  /** The keys of all settings of a session. */
+  /** The keys of all settings of a session and of its server. */
   lazy val sessionKeys: Set[String] = {
     val defaults = (watermarks ++ windows).filter(_.hasSessionDefault)
-    (defaults ++ sessions).map(_.sessionKey).toSet
+    (defaults ++ others).map(_.sessionKey).toSet
   }
 
   private def setting(row: JsonNode): Setting = {

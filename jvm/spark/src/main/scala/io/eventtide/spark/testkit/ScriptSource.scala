@@ -34,15 +34,18 @@ final class ScriptSource private (val id: String, val schema: StructType) {
     synchronized(batches += added.toSeq)
   }
 
-  /** Adds one batch for each list of rows, atomically, so that no query runs in between.
+  /** Adds one batch for each list of pickled rows; see `addAll`. */
+  def add(pickled: JList[Array[Byte]], partitions: Int): Unit =
+    addAll(pickled.asScala.map(PickledRows.read(_, schema)).toSeq, partitions)
+
+  /** Adds batches of rows, atomically, so that no query runs in between.
     *
     * @param partitions
     *   the number of partitions over which the rows of each batch are spread round-robin
     */
-  def add(pickled: JList[Array[Byte]], partitions: Int): Unit = {
-    val added = pickled.asScala.map { batch =>
-      val rows = PickledRows.read(batch, schema).toArray
-      (0 until partitions).map(n => Array.range(n, rows.length, partitions).map(rows))
+  def addAll(rows: Seq[Seq[InternalRow]], partitions: Int): Unit = {
+    val added = rows.map(_.toArray).map { batch =>
+      (0 until partitions).map(n => Array.range(n, batch.length, partitions).map(batch))
     }
     synchronized(batches ++= added)
   }

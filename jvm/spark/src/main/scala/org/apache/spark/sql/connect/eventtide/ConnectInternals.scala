@@ -12,4 +12,9 @@ object ConnectInternals {
     SparkConnectService.streamingSessionManager
       .getCachedQuery(id, runId, Set.empty, planner.session)
       .map(_.query)
+
+  /** Lets the client of this session ask about a query that was not started by its command. */
+  def register(planner: SparkConnectPlanner, query: StreamingQuery): Unit =
+    SparkConnectService.streamingSessionManager
+      .registerNewStreamingQuery(planner.sessionHolder, query, Set.empty, "")
 }

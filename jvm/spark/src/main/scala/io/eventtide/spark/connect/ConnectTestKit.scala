@@ -1,0 +1,105 @@
+package io.eventtide.spark.connect
+
+import java.util.UUID
+import java.util.concurrent.ConcurrentHashMap
+
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.classic.{DataFrame, SparkSession}
+import org.apache.spark.sql.connect.eventtide.ConnectInternals
+import org.apache.spark.sql.connect.planner.SparkConnectPlanner
+import org.apache.spark.sql.eventtide.TestQuery
+import org.apache.spark.sql.types.{DataType, StructType}
+
+import io.eventtide.spark.EventtideException
+import io.eventtide.spark.api.PythonApi
+import io.eventtide.spark.testkit.ScriptSource
+
+/** The test kit for clients: scripts and queries with a scripted clock, which live on the server.
+  *
+  * A server has to allow it, because scripts stay in its memory until their client closes them.
+  */
+private[connect] object ConnectTestKit {
+
+  /** The setting of a server whose clients may use the test kit. */
+  val Allows = "spark.eventtide.connect.testKit"
+
+  private val queries = new ConcurrentHashMap[String, Owned]
+
+  private final case class Owned(session: SparkSession, query: TestQuery)
+
+  def check(session: SparkSession): Unit =
+    if (!session.sparkContext.getConf.getBoolean(Allows, false))
+      throw EventtideException("CONNECT_TEST_KIT_OFF", "setting" -> Allows)
+
+  /** Creates a script, and returns its id. */
+  def script(message: ConnectMessage): String =
+    ScriptSource.create(DataType.fromJson(message.option("schema")).asInstanceOf[StructType]).id
+
+  /** Adds batches to a script. The first column of the rows is the number of their batch. */
+  def add(message: ConnectMessage, rows: DataFrame): Unit = {
+    val added = rows.queryExecution.toRdd.map(_.copy()).collect().toSeq
+    val types = rows.schema.map(_.dataType)
+    val byBatch = added.groupMap(_.getInt(0)) { row =>
+      InternalRow.fromSeq(row.toSeq(types).drop(1))
+    }
+    val batches = (0 until message.count("batches")).map(byBatch.getOrElse(_, Nil))
+    of(message).addAll(batches, message.count("partitions"))
+  }
+
+  def close(message: ConnectMessage): Unit = of(message).close()
+
+  private def of(message: ConnectMessage): ScriptSource = {
+    val id = message.option("script")
+    Option(ScriptSource.find(id)).getOrElse(throw unknown(id))
+  }
+
+  /** Creates a scripted query, and returns its id. */
+  def scripted(message: ConnectMessage, result: DataFrame): String = {
+    val start = message.option("start_ms").toLong
+    val mode = message.option("output_mode")
+    val query = new TestQuery(result, mode, message.option("checkpoint"), start)
+    val id = UUID.randomUUID().toString
+    queries.put(id, Owned(result.sparkSession, query))
+    id
+  }
+
+  /** The result rows of a scripted query since the last call. */
+  def results(message: ConnectMessage, session: SparkSession): DataFrame =
+    queryOf(message, session).newResults()
+
+  /** Calls a method of a scripted query. Returns its result as text. */
+  def call(message: ConnectMessage, planner: SparkConnectPlanner): String = {
+    val query = queryOf(message, planner.session)
+    def value = message.option("value")
+    message.option("call") match {
+      case "start" => done(query.start(value.toBoolean))
+      case "drain" => done(PythonApi.drainScripted(query))
+      case "stop" => done(query.stop())
+      case "await_idle" => done(query.awaitIdle())
+      case "now" => query.nowMs.toString
+      case "set_clock" => done(query.setClock(value.toLong))
+      case "jump_clock" => done(query.jumpClock(value.toLong))
+      case "watermark" => query.watermarkMs.toString
+      case "last_batch" => query.lastBatchId.toString
+      case "dropped" => query.newlyDropped().toString
+      case "run" =>
+        ConnectInternals.register(planner, query.query)
+        s"${query.query.id} ${query.query.runId}"
+      case "close" => done(queries.remove(message.option("scripted")))
+      case other => throw unknown(other)
+    }
+  }
+
+  private def done(unit: => Any): String = {
+    unit: Unit
+    null
+  }
+
+  private def queryOf(message: ConnectMessage, session: SparkSession): TestQuery = {
+    val id = message.option("scripted")
+    Option(queries.get(id)).filter(_.session eq session).getOrElse(throw unknown(id))
+  }.query
+
+  private def unknown(id: String) =
+    EventtideException("CONNECT_MESSAGE_INVALID", "problem" -> s"the test kit has no '$id'")
+}

@@ -1,0 +1,89 @@
+"""A Spark Connect server in a process of its own, with eventtide as a server has it."""
+
+from __future__ import annotations
+
+import os
+import socket
+import subprocess
+import sys
+import time
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+PYTHON = os.environ.get("EVENTTIDE_SERVER_PYTHON", sys.executable)
+"""The Python whose PySpark is the server, and whose workers call functions of clients."""
+
+WITH_EVENTTIDE = {
+    "spark.sql.extensions": "io.eventtide.spark.EventtideExtensions",
+    "spark.connect.extensions.relation.classes": (
+        "io.eventtide.spark.connect.EventtideRelationPlugin"
+    ),
+    "spark.sql.streaming.stateStore.providerClass": (
+        "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
+    ),
+    "spark.sql.streaming.stateStore.checkpointFormatVersion": "2",
+    "spark.sql.streaming.verifyCheckpointDirectoryEmptyOnStart": "false",
+}
+
+_READY = "Spark Connect server started"
+_LONGEST = 120  # seconds until a server is ready
+
+
+class Server:
+    """A running server; `url` is for `SparkSession.builder.remote`."""
+
+    def __init__(self, folder: Path, settings: Mapping[str, str], port: int | None = None) -> None:
+        """Start it, and wait until it is ready; its log is in the folder."""
+        self.port = port or _free_port()
+        self.url = f"sc://localhost:{self.port}"
+        folder.mkdir(parents=True, exist_ok=True)
+        self.log = folder / "server.log"
+        spark = _asked("import pyspark; print(pyspark.__path__[0])")
+        options = dict(settings) | {"spark.connect.grpc.binding.port": str(self.port)}
+        command = [f"{spark}/bin/spark-submit", "--master", "local[2]"]
+        for key, value in options.items():
+            command += ["--conf", f"{key}={value}"]
+        command += ["--class", "org.apache.spark.sql.connect.service.SparkConnectServer"]
+        with self.log.open("wb") as log:
+            self._process = subprocess.Popen(  # noqa: S603 - our own command
+                [*command, "spark-internal"],
+                cwd=folder,
+                env=os.environ | {"SPARK_HOME": spark, "PYSPARK_PYTHON": PYTHON},
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=subprocess.STDOUT,
+            )
+        self._await_ready()
+
+    def _await_ready(self) -> None:
+        end = time.monotonic() + _LONGEST
+        while _READY not in (said := self.log.read_text(encoding="utf-8", errors="replace")):
+            if self._process.poll() is not None or time.monotonic() > end:
+                self.kill()
+                raise RuntimeError(f"The server did not start:\n{said[-3000:]}")
+            time.sleep(0.1)
+
+    def kill(self) -> None:
+        """Kill it, as a machine does that fails."""
+        self._process.kill()
+        self._process.wait()
+
+
+def jar() -> str:
+    """Return the path of the jar in the server's installation of eventtide."""
+    return _asked("import eventtide; print(eventtide.jar_path())")
+
+
+def _asked(code: str) -> str:
+    """Return what the server's Python prints."""
+    command = [PYTHON, "-c", code]
+    return subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()  # noqa: S603 - our own code
+
+
+def _free_port() -> int:
+    with socket.socket() as free:
+        free.bind(("localhost", 0))
+        return int(free.getsockname()[1])
