@@ -105,12 +105,27 @@ class Bridge(Protocol):
         """Start a query with the methods of `calls`; if `followed`, a companion can follow it."""
 
     def follow_late(
-        self, session: SparkSession, query: StreamingQuery, window: int
-    ) -> DataFrame | None:
-        """Return the stream of late rows for a companion, None if the query ended before."""
+        self, query: StreamingQuery, window: int, place: str
+    ) -> Mapping[str, str] | None:
+        """Return the options of the stream of late rows for a companion with a checkpoint `place`.
 
-    def release_late(self, query: StreamingQuery, *, failed: bool) -> None:
-        """Release a query started with `followed`, after its companion has ended."""
+        None if the query ended before it had a late log.
+        """
+
+    def has_named_sources(self, query: StreamingQuery) -> bool:
+        """Return whether Spark requires a name for each source of a query and its companion."""
+
+    def tie_late(self, query: StreamingQuery, companion: StreamingQuery, place: str) -> None:
+        """Let a query and its companion end together."""
+
+    def release_late(self, query: StreamingQuery) -> None:
+        """Release a query started with `followed` that has no companion after all."""
+
+    def await_calls(self, query: StreamingQuery, timeout: float | None) -> bool:
+        """Wait until a query and its companion have ended; return false if the time is up."""
+
+    def catch_up_calls(self, query: StreamingQuery) -> None:
+        """Wait for the calls of all committed batches of a query."""
 
     def explain_json(self, df: DataFrame) -> str:
         """Return the description of eventtide's operators in a DataFrame's plan, as JSON."""

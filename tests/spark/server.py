@@ -7,11 +7,11 @@ import socket
 import subprocess
 import sys
 import time
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from pathlib import Path
 
 PYTHON = os.environ.get("EVENTTIDE_SERVER_PYTHON", sys.executable)
 """The Python whose PySpark is the server, and whose workers call functions of clients."""
@@ -28,6 +28,7 @@ WITH_EVENTTIDE = {
     "spark.sql.streaming.verifyCheckpointDirectoryEmptyOnStart": "false",
 }
 
+_ROOT = Path(__file__).parents[2]  # for functions of tests, which its workers call
 _READY = "Spark Connect server started"
 _LONGEST = 120  # seconds until a server is ready
 
@@ -47,11 +48,12 @@ class Server:
         for key, value in options.items():
             command += ["--conf", f"{key}={value}"]
         command += ["--class", "org.apache.spark.sql.connect.service.SparkConnectServer"]
+        variables = {"SPARK_HOME": spark, "PYSPARK_PYTHON": PYTHON, "PYTHONPATH": str(_ROOT)}
         with self.log.open("wb") as log:
             self._process = subprocess.Popen(  # noqa: S603 - our own command
                 [*command, "spark-internal"],
                 cwd=folder,
-                env=os.environ | {"SPARK_HOME": spark, "PYSPARK_PYTHON": PYTHON},
+                env=os.environ | variables,
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=subprocess.STDOUT,

@@ -12,11 +12,12 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
+from eventtide._worker.by_value import ByValue
 from eventtide._worker.held import ArrivedRows, HeldRows, Ranges
 from eventtide._worker.returned import Returned, in_batches
 from eventtide._worker.stage import Stage
 from eventtide.errors import ArgumentTypeError, InvalidArgumentError
-from eventtide.windows._execution import _by_value
+from eventtide.windows._execution import _OF_WORKERS
 from hypothesis import given
 from hypothesis import strategies as st
 from pyspark import cloudpickle
@@ -355,8 +356,7 @@ def test_workers_need_no_eventtide() -> None:
     stage = Stage(counted, SCHEMA, zone="UTC", as_pandas=True, most=2)
     pickling: Any = cloudpickle  # which has no types
     pickling.register_pickle_by_value(sys.modules[__name__])  # as a script's own functions go
-    with _by_value():
-        sent = pickling.dumps((stage, [lines(*LINES)]))
+    sent = pickling.dumps((ByValue(stage, *_OF_WORKERS), [lines(*LINES)]))
     pickling.unregister_pickle_by_value(sys.modules[__name__])
     assert not pickling.list_registry_pickle_by_value()
     command = [sys.executable, "-c", WORKER]

@@ -23,7 +23,6 @@ from eventtide._connect.handles import ScriptedQueryHandle, ScriptHandle
 from eventtide._connect.plans import RequestPlan
 from eventtide._request import Request
 from eventtide._session_kind import combined
-from eventtide.errors import unready
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -32,20 +31,25 @@ if TYPE_CHECKING:
     from pyspark.sql.types import StructType
 
 __all__ = [
+    "await_calls",
     "await_late_log",
     "blame",
+    "catch_up_calls",
     "checkpoint_json",
     "checkpoint_of",
     "clean_late",
     "compact_late",
     "explain_json",
+    "follow_late",
     "forget_late_reader",
+    "has_named_sources",
     "late_nodes",
     "named",
     "named_sql",
     "progress_json",
     "read_late",
     "read_state",
+    "release_late",
     "repartition",
     "requested",
     "script",
@@ -53,6 +57,7 @@ __all__ = [
     "session_of",
     "start",
     "stream_late",
+    "tie_late",
     "writes",
     "written",
 ]
@@ -177,20 +182,49 @@ def start(
     writer: DataStreamWriter, calls: type[_Query], *, followed: bool = False, drain: bool = False
 ) -> _Query:
     """Start a query with the methods of `calls`; if `followed`, a companion can follow it."""
-    if followed:
-        raise unready(
-            "A late-row handler needs a classic session.",
-            "Read the late rows as a stream, format 'eventtide-late', with foreachBatch.",
-        )
     stream = writer._write_stream
     rows = stream._child
-    if drain:
-        stream._child = RequestPlan(rows, Request.of("drained", {}))
+    if followed or drain:
+        options = {"followed": json.dumps(followed), "drain": json.dumps(drain)}
+        stream._child = RequestPlan(rows, Request.of("start", options))
     try:
         started = writer.start()
     finally:
         stream._child = rows
     return combined(calls, StreamingQuery)(writer._session, started.id, started.runId, started.name)
+
+
+def follow_late(query: StreamingQuery, window: int, place: str) -> dict[str, str] | None:
+    """Return the options of the stream of late rows, None if the query ended without a log."""
+    found = ask_of(query, "follow_late", window=str(window), place=place)
+    return None if found is None else json.loads(found)
+
+
+def has_named_sources(query: StreamingQuery) -> bool:
+    """Return whether Spark requires a name for each source of a query and its companion."""
+    return ask_of(query, "has_named_sources") == "true"
+
+
+def tie_late(query: StreamingQuery, companion: StreamingQuery, place: str) -> None:
+    """Let a query and its companion end together."""
+    other = {"companion": companion.id, "companion_run": companion.runId}
+    ask_of(query, "tie_late", place=place, **other)
+
+
+def release_late(query: StreamingQuery) -> None:
+    """Release a query started with `followed` that has no companion after all."""
+    ask_of(query, "release_late")
+
+
+def await_calls(query: StreamingQuery, timeout: float | None) -> bool:
+    """Wait until a query and its companion have ended; return false if the time is up."""
+    timeout_ms = -1 if timeout is None else int(timeout * 1000)
+    return ask_of(query, "await_calls", timeout_ms=str(timeout_ms)) == "true"
+
+
+def catch_up_calls(query: StreamingQuery) -> None:
+    """Wait for the calls of all committed batches of a query."""
+    ask_of(query, "catch_up_calls")
 
 
 def explain_json(df: DataFrame) -> str:

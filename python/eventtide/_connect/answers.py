@@ -34,9 +34,10 @@ def ask(session: SparkSession, question: Request, rows: DataFrame | None = None)
         return answer(session, question, rows)
 
 
-def ask_of(query: StreamingQuery, name: str) -> str | None:
+def ask_of(query: StreamingQuery, name: str, **options: str) -> str | None:
     """Return the server's answer to a question about a query of its session."""
-    return ask(query._session, Request.of(name, {"query": query.id, "run": query.runId}))
+    of = {"query": query.id, "run": query.runId}
+    return ask(query._session, Request.of(name, {**of, **options}))
 
 
 def check(session: SparkSession) -> None:

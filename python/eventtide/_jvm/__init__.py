@@ -42,8 +42,10 @@ __all__ = [
     "KernelRunHandle",
     "ScriptHandle",
     "ScriptedQueryHandle",
+    "await_calls",
     "await_late_log",
     "blame",
+    "catch_up_calls",
     "checkpoint_json",
     "checkpoint_of",
     "clean_late",
@@ -52,6 +54,7 @@ __all__ = [
     "follow_late",
     "forget_late_reader",
     "has_jar",
+    "has_named_sources",
     "late_nodes",
     "local_rows",
     "named",
@@ -70,6 +73,7 @@ __all__ = [
     "start",
     "stream_late",
     "text_of",
+    "tie_late",
     "writes",
     "written",
 ]
@@ -220,15 +224,36 @@ def start(
     return kind(writer.start()._jsq)
 
 
-def follow_late(session: SparkSession, query: StreamingQuery, window: int) -> DataFrame | None:
-    """Return the stream of late rows for a companion, None if the query ended without a log."""
-    rows = _api(session).followLate(session._jsparkSession, query._jsq, window)
-    return None if rows is None else DataFrame(rows, session)
+def follow_late(query: StreamingQuery, window: int, place: str) -> dict[str, str] | None:
+    """Return the options of the stream of late rows, None if the query ended without a log."""
+    options = _api(query).followLate(query._jsq, window, place)
+    return None if options is None else dict(options)
 
 
-def release_late(query: StreamingQuery, *, failed: bool) -> None:
-    """Release a query started with `followed`, after its companion has ended."""
-    _api(query).releaseLate(_java_session(query), query._jsq, failed)
+def has_named_sources(query: StreamingQuery) -> bool:
+    """Return whether Spark requires a name for each source of a query and its companion."""
+    return bool(_api(query).hasNamedSources(query._jsq))
+
+
+def tie_late(query: StreamingQuery, companion: StreamingQuery, place: str) -> None:
+    """Let a query and its companion end together."""
+    _api(query).tieLate(query._jsq, companion._jsq, place)
+
+
+def release_late(query: StreamingQuery) -> None:
+    """Release a query started with `followed` that has no companion after all."""
+    _api(query).releaseLate(query._jsq)
+
+
+def await_calls(query: StreamingQuery, timeout: float | None) -> bool:
+    """Wait until a query and its companion have ended; return false if the time is up."""
+    api = find_api()  # also after the session has ended
+    return bool(api.awaitCalls(query._jsq, -1 if timeout is None else int(timeout * 1000)))
+
+
+def catch_up_calls(query: StreamingQuery) -> None:
+    """Wait for the calls of all committed batches of a query."""
+    _api(query).catchUpCalls(query._jsq)
 
 
 def explain_json(df: DataFrame) -> str:

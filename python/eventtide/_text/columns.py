@@ -109,4 +109,8 @@ def listed(columns: Sequence[str]) -> str:
 
 def shown(column: object) -> str:
     """Return a name unchanged, and a Column as the text of its expression."""
-    return str(column).removeprefix("Column<'").removesuffix("'>")
+    text = str(column).removeprefix("Column<'").removesuffix("'>")
+    inner = getattr(column, "_expr", None)  # of Spark Connect, which shows these two differently
+    if type(inner).__name__ == "LiteralExpression":
+        return repr(getattr(inner, "_value", None))
+    return text if inner is None else text.replace("unresolvedstar()", "*")

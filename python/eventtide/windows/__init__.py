@@ -3,8 +3,8 @@
 The package is not named after the function, because both would be ``eventtide.window``.
 """
 
+from eventtide._worker.late_calls import LateContext
 from eventtide.windows._builder import WindowBuilder, window
-from eventtide.windows._handlers import LateContext
 from eventtide.windows._reading import from_yaml
 from eventtide.windows._repairing import repair
 from eventtide.windows._starting import start

@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
-from importlib import import_module
 from importlib.util import find_spec
-from threading import Lock
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
-from pyspark import cloudpickle
 from pyspark.sql.types import StructType
 
 from eventtide._text.arguments import choice, of_type
 from eventtide._text.schemas import row_type
+from eventtide._worker.by_value import ByValue
 from eventtide.errors import ArgumentTypeError, refused, unready
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
     from pyspark.sql import DataFrame
 
@@ -39,8 +36,6 @@ _OF_WORKERS = (
     "eventtide._worker.stage",
     "eventtide._worker.tuple_window",
 )
-
-_PICKLING = Lock()  # the registrations are global to the process
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -88,8 +83,7 @@ class Execution:
             as_pandas=self.rows == "pandas",
             most=self.most,
         )
-        with _by_value():
-            return lines.mapInArrow(stage, schema)
+        return lines.mapInArrow(ByValue(stage, *_OF_WORKERS), schema)
 
     def __repr__(self) -> str:
         """Return the method call that sets this function."""
@@ -97,17 +91,6 @@ class Execution:
         rows = "" if self.rows == "pandas" else f", rows={self.rows!r}"
         schema = self.schema if isinstance(self.schema, str) else self.schema.simpleString()
         return f"execute({name}, {schema!r}{rows})"
-
-
-@contextmanager
-def _by_value() -> Iterator[None]:
-    """Pickle our modules by value, because eventtide may not be installed on the workers."""
-    pickling: Any = cloudpickle  # untyped
-    with _PICKLING, ExitStack() as registered:
-        for module in map(import_module, _OF_WORKERS):
-            pickling.register_pickle_by_value(module)
-            registered.callback(pickling.unregister_pickle_by_value, module)
-        yield
 
 
 def _check_installed(*libraries: str) -> None:

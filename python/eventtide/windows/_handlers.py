@@ -2,51 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
+from typing import Literal, TypeAlias, get_args
 
 from pyspark.sql import DataFrame
 
 from eventtide._text.arguments import choice
+from eventtide._worker.late_calls import LateContext
 from eventtide.errors import ArgumentTypeError, refused
 
-if TYPE_CHECKING:
-    from pyspark.sql.streaming.query import StreamingQuery
-
-__all__ = ["Handler", "LateContext", "LateHandler", "OnError", "check_handler"]
-
-
-@dataclass(frozen=True, repr=False)
-class LateContext:
-    """The second argument of a late-row handler, which describes the rows.
-
-    Attributes
-    ----------
-    query : StreamingQuery
-        The query of the rows. The handler may stop it and wait for it: within the handler these
-        methods do not wait for pending calls.
-    batch_id : int
-        The batch of the query that read the rows, as in ``_batch_id``. It is the same when the
-        call is retried, so the handler can be idempotent.
-    reasons : mapping of str to int
-        The number of rows by reason, as in ``_reason``.
-    checkpoint : str
-        The checkpoint location of the query.
-    """
-
-    query: StreamingQuery
-    batch_id: int
-    reasons: Mapping[str, int]
-    checkpoint: str
-
-    def __repr__(self) -> str:
-        """Return the fields, with the name or the id of the query."""
-        name = self.query.name or self.query.id
-        return (
-            f"LateContext(query={name!r}, batch_id={self.batch_id}, reasons={dict(self.reasons)},"
-            f" checkpoint={self.checkpoint!r})"
-        )
+__all__ = ["Handler", "LateHandler", "OnError", "check_handler"]
 
 
 Handler: TypeAlias = Callable[[DataFrame, LateContext], object]

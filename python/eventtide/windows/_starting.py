@@ -113,7 +113,7 @@ def start(
         if handler is None:
             return bridge.start(writer, NamedQuery, drain=drain)
         query = bridge.start(writer, HandledQuery, followed=True, drain=drain)
-        return _with_companion(window, query, handler, position)
+        return _with_companion(query, handler, position)
 
 
 def _position(results: DataFrame, writer: DataStreamWriter) -> int:
@@ -131,11 +131,9 @@ def _other(writer: DataStreamWriter, allowed: str) -> InvalidArgumentError:
     return refused("writer", writer, problem, allowed=allowed, fix=_FIX)
 
 
-def _with_companion(
-    window: Described, query: HandledQuery, handler: LateHandler, position: int
-) -> StreamingQuery:
+def _with_companion(query: HandledQuery, handler: LateHandler, position: int) -> StreamingQuery:
     try:
-        query.follow(window.results.sparkSession, handler, position)
+        query.follow(handler, position)
     except BaseException:
         query.stop()
         raise

@@ -8,7 +8,7 @@ from threading import Event
 from typing import TYPE_CHECKING, TypeAlias
 
 import eventtide as et
-from eventtide import WatermarkPolicies, _jvm
+from eventtide import WatermarkPolicies, _bridge
 from eventtide._text.schemas import row_type
 from eventtide.testing._values import storable
 from pyspark.sql import functions as F  # noqa: N812 - PySpark's own convention
@@ -78,7 +78,7 @@ class Feed:
 
     def __init__(self, spark: SparkSession) -> None:
         self._schema = row_type(EVENTS)
-        self._source = _jvm.script(spark, self._schema)
+        self._source = _bridge.of(spark).script(spark, self._schema)
         self.events = self._source.stream()
 
     def add(self, *batches: str | int) -> None:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
+from threading import Thread
 from typing import TYPE_CHECKING
 
 import eventtide as et
 import pytest
-from eventtide import _jvm
+from eventtide import _bridge
 
 from tests.spark.late_handler.calls import SOON, Calls, Held, alone, log, started, tens
 
@@ -101,24 +102,26 @@ def test_a_handler_that_comes_later_gets_all_that_is_in_the_log(feed: Feed, writ
 
 
 def test_a_query_that_is_started_over_a_running_one_has_the_calls_that_are_left(
-    feed: Feed, writes: Writes
+    spark: SparkSession, feed: Feed, writes: Writes
 ) -> None:
     """Spark stops the earlier run; its present call ends, and none is made by both."""
     calls = Held()
-
-    def releasing(rows: DataFrame, batch: int) -> None:
-        del batch
-        rows.collect()
-        calls.go_on.set()  # the second run has begun
-
     feed.add("a", "b")
     window = tens(feed.events).on_late(calls)
     first = et.start(window, writes(window))
     assert calls.begun.wait(SOON)
-    feed.add(102)
-    with started(window, writes(window).foreachBatch(releasing)) as query:
+    earlier = alone(spark, first)
+
+    def release() -> None:
+        earlier.awaitTermination(SOON)  # until the second run has begun
+        calls.go_on.set()
+
+    releasing = Thread(target=release)
+    releasing.start()
+    with started(window, writes(window)) as query:
         assert first.awaitTermination(SOON) is True
         query.processAllAvailable()
+    releasing.join()
     assert calls.keys == ["a", "b"]
 
 
@@ -150,7 +153,7 @@ def test_a_temporary_checkpoint_without_a_handler_is_sparks(feed: Feed) -> None:
     window = tens(feed.events)
     query = et.start(window, window.results.writeStream.format("noop"))
     query.processAllAvailable()
-    checkpoint = Path(_jvm.checkpoint_of(query).removeprefix("file:"))
+    checkpoint = Path(_bridge.of(query).checkpoint_of(query).removeprefix("file:"))
     assert checkpoint.exists()
     query.stop()
     assert not checkpoint.exists()

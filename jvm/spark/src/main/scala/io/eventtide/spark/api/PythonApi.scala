@@ -15,10 +15,12 @@ import org.apache.spark.sql.{Column, DataFrame, Row, SparkSession}
 import io.eventtide.spark.BuildInfo
 import io.eventtide.spark.latelog.{
   LateCompaction,
+  LateCompanion,
   LateHandlerQuery,
   LateOrphans,
   LateReaders,
-  LateSource
+  LateSource,
+  RetainTempCheckpoint
 }
 import io.eventtide.spark.planning.{
   Drain,
@@ -109,22 +111,42 @@ object PythonApi {
       isFollowed: Boolean,
       drains: Boolean
   ): StreamingQuery = {
-    def started = if (isFollowed) LateHandlerQuery.start(writer) else writer.start()
+    def started = if (isFollowed) RetainTempCheckpoint.during(writer.start()) else writer.start()
     if (drains) Drain.during(started) else started
   }
 
   /** The Eventtide error that caused a failure, as JSON; null if there is none. */
   def errorJson(failure: Throwable): String = ErrorReport.of(failure).orNull
 
-  /** The stream of a window's late rows for a companion; null if the query ended before it had a
-    * log.
+  /** The options of the stream of late rows for a companion with the checkpoint `place`; null if
+    * the query ended before it had a log.
     */
-  def followLate(session: SparkSession, query: StreamingQuery, window: Int): DataFrame =
-    LateHandlerQuery.follow(asClassic(session), query, window).orNull
+  def followLate(query: StreamingQuery, window: Int, place: String): JMap[String, String] =
+    LateHandlerQuery.follow(query, window, place).map(_.asJava).orNull
 
-  /** Releases what `start` retained for a companion, after the companion has ended. */
-  def releaseLate(session: SparkSession, query: StreamingQuery, failed: Boolean): Unit =
-    LateHandlerQuery.release(asClassic(session), query, failed)
+  /** Whether Spark requires a name for each source of a query and its companion. */
+  def hasNamedSources(query: StreamingQuery): Boolean = LateHandlerQuery.hasNames(query)
+
+  /** Ties a companion to its query: each ends with the other, and fails if the other fails. */
+  def tieLate(query: StreamingQuery, companion: StreamingQuery, place: String): Unit =
+    LateCompanion.tie(query, companion, place)
+
+  /** Removes the checkpoint of a query that has no companion after all. */
+  def releaseLate(query: StreamingQuery): Unit = LateHandlerQuery.release(query, failed = false)
+
+  /** Waits until a query and its companion have ended. Returns false if the time is up before.
+    *
+    * @param timeoutMs
+    *   the time in milliseconds; negative for no limit
+    */
+  def awaitCalls(query: StreamingQuery, timeoutMs: Long): Boolean =
+    LateCompanion.of(query).forall { companion =>
+      if (timeoutMs < 0) companion.await()
+      timeoutMs < 0 || companion.await(timeoutMs)
+    }
+
+  /** Waits for the calls of all committed batches of a query. */
+  def catchUpCalls(query: StreamingQuery): Unit = LateCompanion.of(query).foreach(_.catchUp())
 
   /** The contents of a checkpoint, as JSON.
     *

@@ -29,12 +29,12 @@ private[connect] final class ConnectAnswers(
 
   private def rows: DataFrame = SparkInternals.dataFrame(session, message.rows)
 
-  private def query: StreamingQuery = {
-    val id = message.option("query")
-    ConnectInternals.query(planner, id, message.option("run")).getOrElse {
+  private def query: StreamingQuery = query(message.option("query"), message.option("run"))
+
+  private def query(id: String, run: String): StreamingQuery =
+    ConnectInternals.query(planner, id, run).getOrElse {
       throw EventtideException("QUERY_OF_OTHER_SESSION", "query" -> id)
     }
-  }
 
   private def expression: Expression =
     message.columns.get("column").flatMap(_.headOption).map(SparkInternals.expression).getOrElse {
@@ -95,6 +95,28 @@ private[connect] object ConnectAnswers {
     },
     "scripted_query" -> (of => ConnectTestKit.scripted(of.testing, of.rows)),
     "scripted" -> (of => ConnectTestKit.call(of.testing, of.planner)),
+    "follow_late" -> { of =>
+      val window = of.message.count("window", least = 0)
+      val options = PythonApi.followLate(of.query, window, of.message.option("place"))
+      Option(options).map(mapper.writeValueAsString).orNull
+    },
+    "has_named_sources" -> (of => PythonApi.hasNamedSources(of.query).toString),
+    "tie_late" -> { of =>
+      val companion = of.query(of.message.option("companion"), of.message.option("companion_run"))
+      PythonApi.tieLate(of.query, companion, of.message.option("place"))
+      null
+    },
+    "release_late" -> { of =>
+      PythonApi.releaseLate(of.query)
+      null
+    },
+    "await_calls" -> { of =>
+      PythonApi.awaitCalls(of.query, of.message.option("timeout_ms").toLong).toString
+    },
+    "catch_up_calls" -> { of =>
+      PythonApi.catchUpCalls(of.query)
+      null
+    },
     "checkpoint_of" -> (of => PythonApi.checkpointOf(of.query)),
     "checkpoint" -> { of =>
       val plan = of.message.input.map(_ => of.rows)

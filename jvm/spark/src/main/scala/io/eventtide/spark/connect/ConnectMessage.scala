@@ -39,8 +39,8 @@ private[connect] final case class ConnectMessage(
   def flag(name: String): Boolean =
     reader.choice(name, Seq("true" -> true, "false" -> false)).getOrElse(false)
 
-  def count(name: String): Int =
-    reader.count(name, 1).getOrElse(OptionReader.missing(name, "a count"))
+  def count(name: String, least: Int = 1): Int =
+    reader.count(name, least).getOrElse(OptionReader.missing(name, "a count"))
 
   /** An option that is a JSON array of texts. */
   def list(name: String): Seq[String] =

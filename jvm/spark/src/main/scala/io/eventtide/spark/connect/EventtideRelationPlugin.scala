@@ -12,6 +12,7 @@ import org.apache.spark.sql.types.StringType
 import org.apache.spark.unsafe.types.UTF8String
 import org.sparkproject.connect.protobuf.{Any => ProtoAny}
 
+import io.eventtide.spark.latelog.FollowedQuery
 import io.eventtide.spark.options.OptionReader
 import io.eventtide.spark.planning.{
   Drain,
@@ -52,9 +53,10 @@ final class EventtideRelationPlugin extends RelationPlugin {
       case ReadState =>
         val results = SparkInternals.dataFrame(planner.session, message.rows)
         WindowState.read(results, message.option("checkpoint")).queryExecution.analyzed
-      case Drained =>
-        val rows = SparkInternals.dataFrame(planner.session, message.rows)
-        Drain.requestedFor(rows.queryExecution.analyzed)
+      case Start =>
+        val rows = SparkInternals.dataFrame(planner.session, message.rows).queryExecution.analyzed
+        val query = if (message.flag("drain")) Drain.requestedFor(rows) else rows
+        if (message.flag("followed")) FollowedQuery(query) else query
       case ScriptedResults =>
         ConnectTestKit.results(message, planner.session).queryExecution.analyzed
       case name =>
@@ -67,7 +69,7 @@ final class EventtideRelationPlugin extends RelationPlugin {
     }
 
   private val ReadState = "read_state"
-  private val Drained = "drained"
+  private val Start = "start"
   private val ScriptedResults = "scripted_results"
-  private val Others = Seq(ReadState, Drained, ScriptedResults)
+  private val Others = Seq(ReadState, Start, ScriptedResults)
 }

@@ -1,64 +1,67 @@
 package io.eventtide.spark.latelog
 
 import java.util.UUID
-import java.util.concurrent.ConcurrentHashMap
 
 import scala.util.Try
 
 import org.apache.hadoop.fs.Path
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
-import org.apache.spark.sql.classic.{DataFrame, SparkSession}
+import org.apache.spark.sql.classic.SparkSession
 import org.apache.spark.sql.eventtide.{SparkShims, StreamExecutionAccess}
 import org.apache.spark.sql.internal.SQLConf
-import org.apache.spark.sql.streaming.{DataStreamWriter, StreamingQuery}
+import org.apache.spark.sql.streaming.StreamingQuery
 
 import io.eventtide.spark.spi.HasLateOutput
 
 /** The access of a companion query to the running query whose late rows it reads. */
 private[spark] object LateHandlerQuery {
-  private val temporary = ConcurrentHashMap.newKeySet[UUID]() // by run id
 
   /** The windows and watermarks of a plan that have late rows, in the order of their late logs. */
   def nodesOf(plan: LogicalPlan): Seq[UUID] =
     plan.collect { case node: HasLateOutput => node.lateNode }.distinct
-
-  /** Starts a query whose checkpoint stays until `release`, even if it is temporary. */
-  def start(writer: DataStreamWriter[_]): StreamingQuery = {
-    val (query, isTemporary) = RetainTempCheckpoint.during(writer.start())
-    if (isTemporary) temporary.add(query.runId)
-    query
-  }
 
   /** Waits until a query has a late log; returns false if the query ends before that. */
   def await(query: StreamingQuery): Boolean = Try(
     StreamExecutionAccess.awaitSources(query)
   ).isSuccess
 
-  /** The late rows of a window as a stream, one batch of the query at a time; None if the query
-    * ends before it has a log.
+  /** The options of the stream of a window's late rows, one batch of the query at a time; None if
+    * the query ends before it has a log. The companion of an earlier run has ended before.
+    *
+    * @param place
+    *   the checkpoint location of the companion
     */
-  def follow(session: SparkSession, query: StreamingQuery, window: Int): Option[DataFrame] =
+  def follow(query: StreamingQuery, window: Int, place: String): Option[Map[String, String]] =
     Option.when(await(query)) {
-      val reader = session.readStream
-        .format(LateSource.Name)
-        .option("checkpoint", StreamExecutionAccess.checkpointOf(query))
-        .option("window", window.toLong)
-        .option(LateReadOptions.Most, 1L)
-        .option(LateReadOptions.Query, query.id.toString)
-      // If one source has a name, Spark requires names for all sources.
-      val isNamed = SparkShims.sourceNames(StreamExecutionAccess.planOf(query)).nonEmpty
-      (if (isNamed) SparkShims.named(reader, "late_rows") else reader).load()
+      LateCompanion.replaceEarlier(place)
+      Map(
+        "checkpoint" -> StreamExecutionAccess.checkpointOf(query),
+        "window" -> window.toString,
+        LateReadOptions.Most -> "1",
+        LateReadOptions.Query -> query.id.toString,
+        LateReadOptions.Companion -> place
+      )
     }
+
+  /** Whether the sources of a query have names: Spark then requires a name for each source. */
+  def hasNames(query: StreamingQuery): Boolean =
+    SparkShims.sourceNames(StreamExecutionAccess.planOf(query)).nonEmpty
 
   /** Removes a temporary checkpoint under the same conditions as Spark: if nothing has failed, or
     * if the session forces the removal.
     */
-  def release(session: SparkSession, query: StreamingQuery, failed: Boolean): Unit =
-    if (temporary.remove(query.runId)) {
-      val force = session.sessionState.conf.getConf(SQLConf.FORCE_DELETE_TEMP_CHECKPOINT_LOCATION)
+  def release(query: StreamingQuery, failed: Boolean): Unit = {
+    val checkpoint = StreamExecutionAccess.checkpointOf(query)
+    if (RetainTempCheckpoint.release(checkpoint)) {
+      val state = sessionOf(query).sessionState
+      val force = state.conf.getConf(SQLConf.FORCE_DELETE_TEMP_CHECKPOINT_LOCATION)
       if (force || !failed && query.exception.isEmpty) {
-        val root = new Path(StreamExecutionAccess.checkpointOf(query))
-        root.getFileSystem(session.sessionState.newHadoopConf()).delete(root, true): Unit
+        val root = new Path(checkpoint)
+        root.getFileSystem(state.newHadoopConf()).delete(root, true): Unit
       }
     }
+  }
+
+  private def sessionOf(query: StreamingQuery): SparkSession =
+    query.sparkSession.asInstanceOf[SparkSession]
 }

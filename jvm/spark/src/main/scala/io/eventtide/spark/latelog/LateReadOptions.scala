@@ -8,24 +8,29 @@ import org.apache.spark.sql.util.CaseInsensitiveStringMap
 
 import io.eventtide.spark.options.OptionReader
 
-/** The options of a read of a late log. `most` and `query` apply to streams only.
+/** The options of a read of a late log. `most`, `query` and `companion` apply to streams
+  * only.
   *
   * @param most
   *   the maximum number of the query's batches per trigger; None for all new batches
   * @param query
   *   the query that writes the log, which may be running in this driver
+  * @param companion
+  *   the checkpoint location of the companion that reads the stream; None for other readers
   * @param skipsMissing
   *   whether a read returns the rest if a part of the log is missing; otherwise it fails
   */
 private[latelog] final case class LateReadOptions(
     most: Option[Int],
     query: Option[UUID],
+    companion: Option[String],
     skipsMissing: Boolean
 )
 
 private[latelog] object LateReadOptions {
   val Most = "maxBatchesPerTrigger"
   val Query = "query"
+  val Companion = "companion"
   val Missing = "missing"
 
   def apply(options: CaseInsensitiveStringMap): LateReadOptions = {
@@ -34,6 +39,7 @@ private[latelog] object LateReadOptions {
     LateReadOptions(
       checked.count(Most, 1),
       Option(options.get(Query)).map(UUID.fromString),
+      Option(options.get(Companion)),
       checked.choice(Missing, Seq("fail" -> false, "skip" -> true)).getOrElse(false)
     )
   }

@@ -32,8 +32,11 @@ private final class LateStream(
   override def latestOffset(start: Offset, limit: ReadLimit): Offset = {
     val read = numberOf(start)
     mark.foreach(_.begin(read))
-    end.getOrElse(newest()).map(last => LongOffset(next(read, math.max(last, read)))).orNull
+    val last = if (isPaused) Some(read) else end.getOrElse(newest())
+    last.map(last => LongOffset(next(read, math.max(last, read)))).orNull
   }
+
+  private def isPaused = reading.companion.exists(LateCompanion.isPaused)
 
   // Spark polls the offset about a hundred times a second, and the log is in a file system.
   private def newest(): Option[Long] = {

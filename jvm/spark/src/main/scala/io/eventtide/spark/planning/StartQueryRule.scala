@@ -64,7 +64,7 @@ object StartQueryRule extends Rule[LogicalPlan] {
     val handled = query.collect {
       case window: HasLateOutput if window.lateSettings.hasHandler => window.lateNode
     }.distinct
-    if (handled.nonEmpty && !RetainTempCheckpoint.isFollowed)
+    if (handled.nonEmpty && !RetainTempCheckpoint.isFollowed(query))
       throw EventtideException("HANDLER_NOT_CALLED")
     if (handled.length > 1) throw EventtideException("HANDLER_TWICE", "count" -> handled.length)
   }
