@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import pyspark
 
+from eventtide._session_kind import EXTENSION, PLUGIN, RELATIONS
 from eventtide._version import jar_name, supported_minor
 from eventtide.errors import ArgumentTypeError, refused, unready
 
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 __all__ = ["configure", "jar_path"]
 
 EXTENSIONS = "spark.sql.extensions"
+TEST_KIT = "spark.eventtide.connect.testKit"
 JARS = "spark.jars"
 MASTER = "spark.master"
 PACKAGES = "spark.jars.packages"
@@ -66,13 +68,17 @@ def configure(builder: SparkSession.Builder) -> SparkSession.Builder:
     Raises
     ------
     SetupError
-        A JVM without the jar is already running, the builder is for Spark Connect, or this
-        installation has no jar.
+        A JVM without the jar is already running, or this installation has no jar.
     UnsupportedSparkError
         There is no jar for the installed PySpark.
 
     Notes
     -----
+    For Spark Connect, the settings belong to the server. With ``.remote("local[2]")`` or
+    ``spark.api.mode=connect``, PySpark starts a server, which gets these settings, the plugin
+    (``spark.connect.extensions.relation.classes``) and the permission to use `eventtide.testing`.
+    A builder with the address of a server, ``.remote("sc://...")``, is not changed.
+
     A running JVM cannot load more jars: Spark accepts ``spark.jars`` and ignores it. Under
     ``spark-submit`` the JVM starts before Python, so pass the jar with ``--jars``; `jar_path`
     returns its path.
@@ -98,9 +104,12 @@ def configure(builder: SparkSession.Builder) -> SparkSession.Builder:
     >>> from pyspark.sql import SparkSession
     >>> spark = et.configure(SparkSession.builder).getOrCreate()  # doctest: +SKIP
     """
+    _check(builder)
+    remote = _remote(builder)
+    if remote is not None and not remote.startswith("local"):
+        return builder
     from eventtide import _jvm  # noqa: PLC0415 - a client of Spark Connect has no py4j
 
-    _check(builder)
     supported_minor(pyspark.__version__)
     running = _jvm.running_settings()
     settings = {**(_startup_settings() if running is None else running), **builder._options}  # noqa: SLF001
@@ -115,7 +124,10 @@ def configure(builder: SparkSession.Builder) -> SparkSession.Builder:
     fetched = running is None and COORDINATE in str(settings.get(PACKAGES, ""))
     if (running is None and not fetched) or JARS in builder._options:  # noqa: SLF001
         builder.config(JARS, _appended(settings, JARS, str(jar_path())))
-    builder.config(EXTENSIONS, _appended(settings, EXTENSIONS, _jvm.EXTENSION))
+    builder.config(EXTENSIONS, _appended(settings, EXTENSIONS, EXTENSION))
+    if remote is not None:
+        builder.config(RELATIONS, _appended(settings, RELATIONS, PLUGIN))
+        builder.config(TEST_KIT, "true")
     if STATE_STORE not in settings:
         builder.config(STATE_STORE, ROCKSDB)
     if STATE_FORMAT not in settings and "RocksDB" in str(settings.get(STATE_STORE, ROCKSDB)):
@@ -163,13 +175,19 @@ def _check(builder: SparkSession.Builder) -> None:
             fix=fix,
             error=ArgumentTypeError,
         )
+
+
+def _remote(builder: SparkSession.Builder) -> str | None:
+    """Return the server of a builder for Spark Connect: an address, or ``local`` for a new one.
+
+    None for a classic session.
+    """
     options = builder._options  # noqa: SLF001 - a builder has no public way to read it
+    remote = options.get("spark.remote", os.environ.get("SPARK_REMOTE"))
     mode = str(options.get("spark.api.mode", os.environ.get("SPARK_API_MODE", ""))).lower()
-    if "spark.remote" in options or "SPARK_REMOTE" in os.environ or mode == "connect":
-        raise unready(
-            "The builder is for Spark Connect, which cannot reach the driver's JVM.",
-            "Remove .remote(...), SPARK_REMOTE and spark.api.mode=connect for a classic session.",
-        )
+    if remote is None and mode != "connect":
+        return None
+    return str(remote or options.get(MASTER) or os.environ.get("MASTER") or "local")
 
 
 def _name_python(builder: SparkSession.Builder, settings: Mapping[str, object]) -> None:

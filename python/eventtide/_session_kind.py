@@ -20,7 +20,26 @@ if TYPE_CHECKING:
 
     from eventtide.errors import SetupError
 
-__all__ = ["combined", "is_connect", "is_query", "no_session", "queries", "sessions", "writers"]
+__all__ = [
+    "EXTENSION",
+    "PLUGIN",
+    "RELATIONS",
+    "combined",
+    "is_connect",
+    "is_query",
+    "no_session",
+    "queries",
+    "sessions",
+    "writers",
+]
+
+EXTENSION = "io.eventtide.spark.EventtideExtensions"
+"""The class in ``spark.sql.extensions`` of every session."""
+
+PLUGIN = "io.eventtide.spark.connect.EventtideRelationPlugin"
+"""The class in `RELATIONS` of a Spark Connect server."""
+
+RELATIONS = "spark.connect.extensions.relation.classes"
 
 _Query = TypeVar("_Query")
 

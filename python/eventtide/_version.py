@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from importlib.metadata import version
-
-from eventtide.errors import UnsupportedSparkError, unready
+from eventtide.errors import UnsupportedSparkError, installed, unready
 
 __all__ = ["SUPPORTED_SPARK", "__version__", "jar_name", "supported_minor"]
 
-__version__ = version("eventtide")
+__version__ = installed()["Version"]
 
 SUPPORTED_SPARK = ("4.1", "4.2", "4.3")
 """The Spark minors with a jar. Spark's internals change between minors, never within one."""

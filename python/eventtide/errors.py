@@ -32,6 +32,7 @@ from typing import TYPE_CHECKING, TypeVar, overload
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
+    from importlib.metadata import PackageMetadata
 
 __all__ = [
     "ArgumentTypeError",
@@ -187,12 +188,26 @@ class UnsupportedSparkError(SetupError):
     condition = "UNSUPPORTED_SPARK"
 
 
+def installed() -> PackageMetadata:
+    """Return the metadata of this package: `eventtide`, or `eventtide-client` without jars.
+
+    Raises
+    ------
+    PackageNotFoundError
+        Neither is installed, as on a worker, which has only some of the modules.
+    """
+    try:
+        return metadata("eventtide")
+    except PackageNotFoundError:
+        return metadata("eventtide-client")
+
+
 def _docs() -> str:
     """Return the address of the docs, as the metadata of the package have it, or ``""``."""
     # Not cached: workers get this module by value, but a cached function would be pickled by name.
     try:
-        links = metadata("eventtide").get_all("Project-URL") or []
-    except PackageNotFoundError:  # a worker, which has only the classes of errors
+        links = installed().get_all("Project-URL") or []
+    except PackageNotFoundError:
         return ""
     named = dict(link.split(", ", 1) for link in links)
     docs: str = named.get("Documentation", "")

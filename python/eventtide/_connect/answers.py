@@ -11,6 +11,7 @@ from pyspark.errors import PySparkException
 from eventtide._connect.failures import in_flow, named_errors
 from eventtide._connect.plans import TYPE_URL, answer
 from eventtide._request import Request
+from eventtide._session_kind import EXTENSION, PLUGIN, RELATIONS
 from eventtide._version import __version__
 from eventtide.errors import unready
 
@@ -20,9 +21,6 @@ if TYPE_CHECKING:
     from pyspark.sql.connect.streaming.query import StreamingQuery
 
 __all__ = ["ask", "ask_of", "check"]
-
-PLUGIN = "io.eventtide.spark.connect.EventtideRelationPlugin"
-CLASSES = "spark.connect.extensions.relation.classes"
 
 _checked: WeakSet[SparkSession] = WeakSet()
 
@@ -60,8 +58,8 @@ def check(session: SparkSession) -> None:
             raise
         raise unready(
             "The Spark Connect server does not have eventtide.",
-            f"Start it with eventtide's jar in --jars, --conf {CLASSES}={PLUGIN} and --conf"
-            " spark.sql.extensions=io.eventtide.spark.EventtideExtensions.",
+            f"Start it with eventtide's jar in --jars, --conf {RELATIONS}={PLUGIN} and --conf"
+            f" spark.sql.extensions={EXTENSION}.",
         ) from None
     version, spark = json.loads(versions or "[]")
     if version != __version__:

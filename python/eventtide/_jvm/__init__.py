@@ -25,7 +25,7 @@ from eventtide._jvm.failures import (
     text_of,
 )
 from eventtide._jvm.handles import KernelRunHandle, ScriptedQueryHandle, ScriptHandle, pickled
-from eventtide._session_kind import combined, is_connect, no_session
+from eventtide._session_kind import EXTENSION, combined, is_connect, no_session
 from eventtide._version import __version__, jar_name, supported_minor
 from eventtide.errors import unready
 
@@ -77,8 +77,6 @@ __all__ = [
     "writes",
     "written",
 ]
-
-EXTENSION = "io.eventtide.spark.EventtideExtensions"
 
 _Query = TypeVar("_Query", bound=StreamingQuery)
 
