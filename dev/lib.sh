@@ -79,7 +79,7 @@ need_venv() {
     "$python" -m venv --clear "$venv"
   fi
   "$venv/bin/python" -m pip install --quiet 'pip>=25.1' >&2 # the first that knows dependency groups
-  "$venv/bin/python" -m pip install --quiet --group dev "pyspark==$1" >&2
+  "$venv/bin/python" -m pip install --quiet --group dev "pyspark[connect]==$1" >&2
   echo "$hash" >"$venv/.stamp"
 }
 
@@ -150,6 +150,31 @@ need_wheel() {
     echo "$hash" >dist/.stamp
   fi
   wheel=$(echo dist/*.whl)
+}
+
+# The wheel for clients of Spark Connect, without jars; sets `client_wheel`.
+need_client_wheel() {
+  local hash version
+  hash=$(cat <(grep '^version = ' pyproject.toml) \
+    <(digest client LICENSE project/hatch_metadata.py project/hatch_readme.py project/addresses.toml) \
+    <(find python -name jars -prune -o -type f ! -name '*.pyc' -print | LC_ALL=C sort | xargs cat) | sha)
+  if ! fresh .build/client/.stamp "$hash"; then
+    need_venv "$(default_spark)"
+    say "building the wheel for clients of Spark Connect"
+    rm -rf .build/client
+    mkdir -p .build/client/project
+    cp client/* LICENSE .build/client
+    cp project/hatch_metadata.py project/hatch_readme.py project/addresses.toml .build/client/project
+    cp -R python/eventtide python/_eventtide_pytest.py .build/client
+    rm -rf .build/client/eventtide/jars .build/client/eventtide/cli
+    version=$(sed -n 's/^version = "\(.*\)"$/\1/p' pyproject.toml)
+    sed -i.bak "s/^version = .*/version = \"$version\"/" .build/client/pyproject.toml
+    rm .build/client/pyproject.toml.bak
+    .venv/bin/python -m pip wheel --quiet --no-deps --no-build-isolation \
+      --wheel-dir .build/client/dist .build/client >&2
+    echo "$hash" >.build/client/.stamp
+  fi
+  client_wheel=$(echo .build/client/dist/*.whl)
 }
 
 # need_installed SPARK: that wheel in the environment of that Spark version; sets `venv_python`.

@@ -42,3 +42,8 @@ class Request:
         prefixed = {f"watermark.{option}": value for option, value in (watermark or {}).items()}
         identity = {"request": name, "id": str(uuid4())}
         return cls({**identity, **options, **prefixed}, columns or {})
+
+    @property
+    def names_python_policy(self) -> bool:
+        """Whether a policy is a class in this Python process."""
+        return any(value.startswith("python:") for value in self.options.values())

@@ -13,7 +13,7 @@ from pyspark.sql import SparkSession
 
 from tests.jars import BESIDE_SPARK, FIRST, JARS, SHARED_CLASSES
 from tests.spark.kafka import Broker
-from tests.spark.server import WITH_EVENTTIDE, Server, jar
+from tests.spark.server import WITH_EVENTTIDE, Server
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -66,6 +66,16 @@ SETTINGS = {
     "spark.jars": ",".join(BESIDE_SPARK),
 }
 
+SERVER = {
+    **SETTINGS,
+    **QUICK_FILES,
+    **WITH_EVENTTIDE,
+    "spark.driver.extraJavaOptions": f"{LONG_LIVED_JVM} -Duser.timezone=UTC",
+    "spark.eventtide.connect.testKit": "true",
+    "spark.eventtide.connect.allowFileChanges": "true",
+}
+"""The settings of a Spark Connect server for tests, which has the jar beside these."""
+
 CONNECT = "EVENTTIDE_CONNECT" in os.environ
 """Whether the session is one of Spark Connect: `dev/test --connect`."""
 
@@ -89,17 +99,7 @@ os.environ["PYSPARK_PYTHON"] = sys.executable  # for workers, as in an environme
 @pytest.fixture(scope="session")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     """Return the Spark Connect server of all tests."""
-    jvm = "spark.driver.extraJavaOptions"
-    settings = {
-        **{key: value for key, value in SETTINGS.items() if key != "spark.jars"},
-        **QUICK_FILES,
-        **WITH_EVENTTIDE,
-        jvm: f"{LONG_LIVED_JVM} -Duser.timezone=UTC",
-        "spark.jars": ",".join([jar(), *BESIDE_SPARK]),
-        "spark.eventtide.connect.testKit": "true",
-        "spark.eventtide.connect.allowFileChanges": "true",
-    }
-    server = Server(tmp_path_factory.mktemp("server"), settings)
+    server = Server(tmp_path_factory.mktemp("server"), SERVER)
     yield server
     server.kill()
 

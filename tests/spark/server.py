@@ -43,7 +43,12 @@ class Server:
         folder.mkdir(parents=True, exist_ok=True)
         self.log = folder / "server.log"
         spark = _asked("import pyspark; print(pyspark.__path__[0])")
-        options = dict(settings) | {"spark.connect.grpc.binding.port": str(self.port)}
+        jars = [_asked("import eventtide; print(eventtide.jar_path())"), settings["spark.jars"]]
+        options = {
+            **settings,
+            "spark.jars": ",".join(filter(None, jars)),
+            "spark.connect.grpc.binding.port": str(self.port),
+        }
         command = [f"{spark}/bin/spark-submit", "--master", "local[2]"]
         for key, value in options.items():
             command += ["--conf", f"{key}={value}"]
@@ -72,11 +77,6 @@ class Server:
         """Kill it, as a machine does that fails."""
         self._process.kill()
         self._process.wait()
-
-
-def jar() -> str:
-    """Return the path of the jar in the server's installation of eventtide."""
-    return _asked("import eventtide; print(eventtide.jar_path())")
 
 
 def _asked(code: str) -> str:

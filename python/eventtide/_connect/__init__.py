@@ -23,6 +23,7 @@ from eventtide._connect.handles import ScriptedQueryHandle, ScriptHandle
 from eventtide._connect.plans import RequestPlan
 from eventtide._request import Request
 from eventtide._session_kind import combined
+from eventtide.errors import unready
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -67,6 +68,11 @@ _Query = TypeVar("_Query", bound=StreamingQuery)
 
 def requested(df: DataFrame, request: Request) -> DataFrame:
     """Return `df` with a watermark or a window; the caller has checked the arguments."""
+    if request.names_python_policy:
+        raise unready(
+            "The server cannot call a policy in Python, whose class is in this process.",
+            "Use a classic session, or a policy in the server's jars: WatermarkPolicies.from_jar.",
+        )
     check(df.sparkSession)
     return _analyzed(DataFrame(RequestPlan(df._plan, request), df.sparkSession))
 

@@ -84,7 +84,8 @@ _Query = TypeVar("_Query", bound=StreamingQuery)
 def requested(df: DataFrame, request: Request) -> DataFrame:
     """Return `df` with a watermark or a window; the caller has checked the arguments."""
     api = _api(df)
-    share_policies(api, request.options)
+    if request.names_python_policy:
+        share_policies(api)
     columns = {name: _java(listed) for name, listed in request.columns.items()}
     with named_errors():
         result = api.request(df._jdf, dict(request.options), columns)

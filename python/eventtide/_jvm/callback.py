@@ -10,7 +10,7 @@ from pyspark.java_gateway import ensure_callback_server_started
 from eventtide._callbacks import policies
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable
 
 __all__ = ["share_policies"]
 
@@ -32,9 +32,9 @@ class _Function:
         return self._function(text)
 
 
-def share_policies(api: Any, options: Mapping[str, str]) -> None:
-    """Let the JVM call the policies in Python, if the options name one."""
+def share_policies(api: Any) -> None:
+    """Let the JVM call the policies in Python."""
     function = policies()
-    if function is not None and any(value.startswith("python:") for value in options.values()):
+    if function is not None:
         ensure_callback_server_started(SparkContext._gateway)  # type: ignore[no-untyped-call]
         api.registerPolicies(_Function(function))

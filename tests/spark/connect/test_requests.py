@@ -1,0 +1,146 @@
+"""Requests that no client of ours would send, and questions about what is not one's own."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import eventtide as et
+import pytest
+from eventtide._connect.plans import TYPE_URL, RequestPlan
+from eventtide._request import Request
+from eventtide.errors import EventtideError, InvalidArgumentError, SetupError
+from eventtide.policies import BatchTimes, PythonPolicy
+from pyspark.sql import SparkSession
+from pyspark.sql.connect import proto
+from pyspark.sql.connect.dataframe import DataFrame
+from pyspark.sql.connect.plan import LogicalPlan
+from pyspark.sql.connect.streaming.query import StreamingQuery
+
+if TYPE_CHECKING:
+    from tests.spark.server import Server
+
+POLICY = et.WatermarkPolicies.with_fixed_lag("0s")
+
+
+class Bytes(LogicalPlan):
+    """A relation of eventtide with any bytes."""
+
+    def __init__(self, value: bytes) -> None:
+        super().__init__(None)
+        self._value = value
+
+    def plan(self, _: Any) -> proto.Relation:
+        """Return the message."""
+        relation = self._create_proto_relation()
+        relation.extension.type_url = TYPE_URL
+        relation.extension.value = self._value
+        return relation
+
+
+def options(text: str) -> bytes:
+    """Return the bytes of a message with these options."""
+    message = proto.Project()
+    message.expressions.add().literal.string = text
+    text_of: bytes = message.SerializeToString()
+    return text_of
+
+
+@pytest.mark.parametrize(
+    ("value", "problem"),
+    [
+        (b"\xff\xff\xff", "CONNECT_MESSAGE_INVALID"),
+        (b"", "CONNECT_MESSAGE_INVALID"),
+        (options("no JSON"), "CONNECT_MESSAGE_INVALID"),
+        (options("[1, 2]"), "CONNECT_MESSAGE_INVALID"),
+        (options("x" * 10_000_000), "CONNECT_MESSAGE_INVALID"),
+        (options("{}"), "INVALID_CHOICE"),
+        (options('{"request": "shutdown"}'), "INVALID_CHOICE"),
+        (options('{"request": "progress"}'), "MISSING_OPTION"),
+        (options('{"request": "window"}'), "MISSING_OPTION"),
+        (
+            options('{"request": "repartition", "checkpoint": "/x", "partitions": "0"}'),
+            "INVALID_COUNT",
+        ),
+        (
+            options('{"request": "clean_late", "checkpoint": "/x", "dry_run": "1"}'),
+            "INVALID_CHOICE",
+        ),
+        (options('{"request": "read_state"}'), "MISSING_OPTION"),
+        (
+            options('{"request": "scripted", "scripted": "1", "call": "stop"}'),
+            "CONNECT_MESSAGE_INVALID",
+        ),
+    ],
+    ids=str,
+)
+def test_a_message_that_is_none_has_a_named_error(spark: Any, value: bytes, problem: str) -> None:
+    """Nothing is started, and the server goes on."""
+    with pytest.raises(EventtideError) as error, et.named_errors():
+        DataFrame(Bytes(value), spark).collect()
+    assert error.value.condition == problem
+
+
+@pytest.mark.parametrize(
+    ("changed", "condition"),
+    [({"watermark.lags": "PT1S"}, "UNKNOWN_OPTION"), ({"id": "one"}, "INVALID_CHOICE")],
+)
+def test_an_unknown_option_is_refused(
+    spark: SparkSession, changed: dict[str, str], condition: str
+) -> None:
+    """As in every other API."""
+    rows: Any = spark.readStream.format("rate").load()
+    request = Request.of("with_watermark", {"event_time": "timestamp"}, POLICY.to_options())
+    request = Request({**request.options, **changed}, request.columns)
+    with pytest.raises(EventtideError) as error, et.named_errors():
+        _ = DataFrame(RequestPlan(rows._plan, request), rows.sparkSession).schema
+    assert error.value.condition == condition
+
+
+@pytest.mark.smoke
+def test_a_session_asks_about_its_own_queries_only(spark: SparkSession, server: Server) -> None:
+    """Also where it knows the ids of another session's query."""
+    timed = et.with_watermark(spark.readStream.format("rate").load(), "timestamp", POLICY)
+    query = et.start(timed, timed.writeStream.format("noop"))
+    query.processAllAvailable()
+    assert et.progress(query).inputs
+    other = SparkSession.builder.remote(server.url).create()
+    try:
+        stolen: Any = StreamingQuery(other, query.id, query.runId)  # type: ignore[arg-type]
+        for question in et.progress, et.blame, et.read_checkpoint, et.read_late:
+            with pytest.raises(InvalidArgumentError, match="own queries") as error:
+                question(stolen)
+            assert error.value.condition == "QUERY_OF_OTHER_SESSION"
+    finally:
+        other.stop()
+    query.stop()
+    assert et.progress(query).inputs, "a query that has stopped is still its session's"
+
+
+def test_an_error_has_its_class_and_parts(spark: SparkSession) -> None:
+    """Of a plan, and of a query that has ended."""
+    rows = spark.readStream.format("rate").load()
+    timed = et.with_watermark(rows, "timestamp", POLICY)
+    with pytest.raises(et.errors.DuplicateWatermarkError) as error:
+        et.with_watermark(timed, "timestamp", POLICY)
+    assert error.value.condition == "DUPLICATE_WATERMARK"
+    assert error.value.parameters == {"existing": "timestamp", "column": "timestamp"}
+    assert str(error.value).endswith(str(error.value.fix))
+    with pytest.raises(et.errors.ColumnTypeError) as typed:
+        et.with_watermark(rows, "value", POLICY)
+    assert (typed.value.argument, typed.value.condition) == ("value", "EVENT_TIME_TYPE")
+
+
+class Unmoved(PythonPolicy):
+    """A policy that has no watermark."""
+
+    def advance(self, times: BatchTimes, state: Any) -> tuple[None, Any]:
+        """Return none."""
+        del times
+        return None, state
+
+
+def test_a_policy_in_python_is_refused(spark: SparkSession) -> None:
+    """Before anything starts: its class is in the process of the client."""
+    rows = spark.readStream.format("rate").load()
+    with pytest.raises(SetupError, match=r"classic session.*from_jar"):
+        et.with_watermark(rows, "timestamp", Unmoved())
