@@ -12,6 +12,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from tests.jars import BESIDE_SPARK, FIRST, JARS, SHARED_CLASSES
+from tests.spark.classic import WITHOUT_CONNECT
 from tests.spark.kafka import Broker
 from tests.spark.server import WITH_EVENTTIDE, Server
 
@@ -78,6 +79,15 @@ SERVER = {
 
 CONNECT = "EVENTTIDE_CONNECT" in os.environ
 """Whether the session is one of Spark Connect: `dev/test --connect`."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Skip what a client of Spark Connect cannot run, each by its reason."""
+    for item in items if CONNECT else ():
+        name = item.nodeid.removeprefix("tests/spark/")
+        for reason, starts in WITHOUT_CONNECT.items():
+            if name.startswith(tuple(starts)):
+                item.add_marker(pytest.mark.skip(reason=f"it {reason}"))
 
 
 def new_session(others: Mapping[str, str] | None = None) -> SparkSession:

@@ -83,4 +83,4 @@ def test_the_test_kit_runs_on_a_server(spark: SparkSession) -> None:
         assert script.now == "2024-01-01T00:01:00Z"
         assert script.last_batch >= 1
         assert script.streaming_query.isActive
-        assert [row["count"] for row in script.results()]
+        assert [row["n"] for row in script.results()] == [2, 1]

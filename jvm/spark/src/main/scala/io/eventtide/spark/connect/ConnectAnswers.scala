@@ -67,6 +67,9 @@ private[connect] object ConnectAnswers {
   /** The setting of a server whose clients may change or delete files of checkpoints. */
   val AllowsChanges = "spark.eventtide.connect.allowFileChanges"
 
+  /** The questions about errors. */
+  val OfErrors: Set[String] = Set("error", "failure")
+
   def names: Seq[String] = All.keys.toSeq.sorted
 
   private val All: Map[String, ConnectAnswers => String] = Map(

@@ -70,9 +70,9 @@ private[connect] object ConnectMessage {
   }
 
   private def optionsOf(text: String): Map[String, String] = {
-    val fields = Try(json.readTree(text).properties.asScala.toSeq)
-    val options = fields.getOrElse(throw invalid("the options are no JSON object"))
-    options.map(field => field.getKey -> field.getValue.asText).toMap
+    val options = Try(json.readTree(text)).toOption.filter(node => node != null && node.isObject)
+    val fields = options.getOrElse(throw invalid("the options are no JSON object")).properties
+    fields.asScala.map(field => field.getKey -> field.getValue.asText).toMap
   }
 
   private def columns(list: proto.Expression, planner: SparkConnectPlanner) = {

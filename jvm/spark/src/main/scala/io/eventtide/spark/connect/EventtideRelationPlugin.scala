@@ -41,8 +41,10 @@ final class EventtideRelationPlugin extends RelationPlugin {
     val any = ProtoAny.parseFrom(bytes)
     if (any.getTypeUrl != ConnectMessage.TypeUrl) Optional.empty()
     else {
-      SessionValidator.installed(planner.session)
-      Optional.of(plan(ConnectMessage.read(any.getValue, planner), planner))
+      val message = ConnectMessage.read(any.getValue, planner)
+      // A client asks about the error of this check, too.
+      if (!ConnectAnswers.OfErrors(message.name)) SessionValidator.installed(planner.session)
+      Optional.of(plan(message, planner))
     }
   }
 
