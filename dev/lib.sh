@@ -50,6 +50,7 @@ known_spark() {
   spark_versions | grep -Fqx -- "$1" ||
     fail "--spark is $1, but must be one of: $(spark_versions | paste -sd ' ' -)."
 }
+client_spark=4.2.0 # the newest pyspark-client
 # The folder of the virtual environment for a Spark version.
 venv_of() { if [ "$1" = "$(default_spark)" ]; then echo .venv; else echo ".venv-$1"; fi; }
 
@@ -175,6 +176,21 @@ need_client_wheel() {
     echo "$hash" >.build/client/.stamp
   fi
   client_wheel=$(echo .build/client/dist/*.whl)
+}
+
+# need_client: that wheel in an environment with pyspark-client; sets `client_python`.
+need_client() {
+  local venv=.venv-client hash
+  need_client_wheel
+  hash=$(cat pyproject.toml .build/client/.stamp <("$python" --version) | sha)
+  client_python=$venv/bin/python
+  if [ -x "$client_python" ] && fresh "$venv/.stamp" "$hash"; then return; fi
+  say "making $venv with pyspark-client $client_spark"
+  if [ ! -x "$client_python" ]; then "$python" -m venv --clear "$venv"; fi
+  "$client_python" -m pip install --quiet 'pip>=25.1' >&2
+  "$client_python" -m pip install --quiet --group test "pyspark-client==$client_spark" >&2
+  "$client_python" -m pip install --quiet --no-deps --force-reinstall "$client_wheel" >&2
+  echo "$hash" >"$venv/.stamp"
 }
 
 # need_installed SPARK: that wheel in the environment of that Spark version; sets `venv_python`.

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import importlib.util
 import os
-from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import eventtide
+import pyspark
 import pytest
 
 from tests.jvms import threads
@@ -22,7 +23,7 @@ SOURCES = Path(__file__).parents[1] / "python"
 
 def pytest_report_header() -> str:
     """Say what is tested."""
-    return f"eventtide {version('eventtide')} on PySpark {version('pyspark')}"
+    return f"eventtide {eventtide.__version__} on PySpark {pyspark.__version__}"
 
 
 def pytest_sessionstart() -> None:

@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
+import os
+import re
 from pathlib import Path
 
 import pyspark
+
+PYSPARK = Path(os.environ.get("EVENTTIDE_SERVER_PYSPARK") or Path(pyspark.__file__).parent)
+"""The PySpark of the session: with `dev/test --connect`, that of the server."""
 
 _BUILD = Path(__file__).parents[1] / ".build"
 JARS = _BUILD / "test-jars"
 """Where `dev/test` and `dev/chaos` put what they fetch."""
 
-_MINOR = ".".join(pyspark.__version__.split(".")[:2])
+_FOUND = re.search(r'"(\d+\.\d+)', (PYSPARK / "version.py").read_text(encoding="utf-8"))
+_MINOR = _FOUND[1] if _FOUND else ""
 
 BROKER = JARS / "kafka"
 CHAOS = _BUILD / f"eventtide-chaos-{_MINOR}.jar"
 """The file system in which calls go wrong; `dev/lib.sh` builds it, for the newest Spark."""
 
 # Those of Spark in which it looks up the classes of closures, each time anew.
-_SPARK = Path(pyspark.__file__).parent / "jars"
+_SPARK = PYSPARK / "jars"
 _ASKED_MOST = [
     jar for name in ("core", "catalyst", "sql") for jar in _SPARK.glob(f"spark-{name}_*")
 ]

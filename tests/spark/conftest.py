@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import eventtide as et
@@ -77,8 +78,16 @@ SERVER = {
 }
 """The settings of a Spark Connect server for tests, which has the jar beside these."""
 
+HERE = Path(__file__).parent
 CONNECT = "EVENTTIDE_CONNECT" in os.environ
 """Whether the session is one of Spark Connect: `dev/test --connect`."""
+
+
+# Some of these need PySpark's JVM already when they are imported.
+if CONNECT:
+    collect_ignore = [
+        name for names in WITHOUT_CONNECT.values() for name in names if (HERE / name).exists()
+    ]
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -10,6 +10,8 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from tests.jars import PYSPARK
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -42,18 +44,17 @@ class Server:
         self.url = f"sc://localhost:{self.port}"
         folder.mkdir(parents=True, exist_ok=True)
         self.log = folder / "server.log"
-        spark = _asked("import pyspark; print(pyspark.__path__[0])")
         jars = [_asked("import eventtide; print(eventtide.jar_path())"), settings["spark.jars"]]
         options = {
             **settings,
             "spark.jars": ",".join(filter(None, jars)),
             "spark.connect.grpc.binding.port": str(self.port),
         }
-        command = [f"{spark}/bin/spark-submit", "--master", "local[2]"]
+        command = [f"{PYSPARK}/bin/spark-submit", "--master", "local[2]"]
         for key, value in options.items():
             command += ["--conf", f"{key}={value}"]
         command += ["--class", "org.apache.spark.sql.connect.service.SparkConnectServer"]
-        variables = {"SPARK_HOME": spark, "PYSPARK_PYTHON": PYTHON, "PYTHONPATH": str(_ROOT)}
+        variables = {"SPARK_HOME": str(PYSPARK), "PYSPARK_PYTHON": PYTHON, "PYTHONPATH": str(_ROOT)}
         with self.log.open("wb") as log:
             self._process = subprocess.Popen(  # noqa: S603 - our own command
                 [*command, "spark-internal"],
