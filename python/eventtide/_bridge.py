@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Protocol, TypeAlias, TypeVar
 
 from eventtide._session_kind import is_connect
+from eventtide.errors import unready
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -142,9 +143,21 @@ class Bridge(Protocol):
         """Return the eventtide error that caused an error of Spark, None if there is none."""
 
 
-def of(thing: Thing) -> Bridge:
-    """Return the bridge of the session that an object belongs to."""
-    if is_connect(thing):
+def of(*things: Thing) -> Bridge:
+    """Return the bridge of the session that these objects belong to.
+
+    Raises
+    ------
+    SetupError
+        Some belong to a classic session, and others to Spark Connect.
+    """
+    kinds = {is_connect(thing) for thing in things}
+    if len(kinds) > 1:
+        raise unready(
+            "One of these objects belongs to a classic session, and another to Spark Connect.",
+            "Use objects of one session.",
+        )
+    if kinds == {True}:
         from eventtide import _connect  # noqa: PLC0415 - it needs the client of Spark Connect
 
         return _connect  # type: ignore[return-value] # for the classes of Spark Connect

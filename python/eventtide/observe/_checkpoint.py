@@ -205,7 +205,8 @@ def read_checkpoint(
     wanted = plan.results if isinstance(plan, WindowBuilder) else plan
     if wanted is not None:
         of_type("plan", wanted, DataFrame, "a Spark DataFrame or a window", f"{fix[:-1]}, plan=df)")
-    return parse_report(_bridge.of(session).checkpoint_json(session, checkpoint, wanted))
+    bridge = _bridge.of(session, *([] if wanted is None else [wanted]))
+    return parse_report(bridge.checkpoint_json(session, checkpoint, wanted))
 
 
 def parse_report(text: str) -> CheckpointReport:

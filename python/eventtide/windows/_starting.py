@@ -101,14 +101,14 @@ def start(
     of_type("writer", writer, writers(), "a writer, not yet started", _FIX)
     of_type("drain", drain, bool, "True or False", f"{_FIX[:-1]}, drain=True)")
     if isinstance(window, DataFrame):
-        bridge = _bridge.of(window)
+        bridge = _bridge.of(window, writer)
         if not bridge.writes(writer, window):
             raise _other(writer, "a writer of this DataFrame, df.writeStream")
         with _bridge.named_errors():
             return bridge.start(writer, NamedQuery, drain=drain)
     handler = window.settings.on_late
     with _bridge.named_errors():
-        bridge = _bridge.of(window.results)
+        bridge = _bridge.of(window.results, writer)
         position = _position(window.results, writer)
         if handler is None:
             return bridge.start(writer, NamedQuery, drain=drain)
