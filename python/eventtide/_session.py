@@ -106,7 +106,7 @@ def configure(builder: SparkSession.Builder) -> SparkSession.Builder:
     """
     _check(builder)
     remote = _remote(builder)
-    if remote is not None and not remote.startswith("local"):
+    if remote is not None and remote.startswith("sc://"):
         return builder
     from eventtide import _jvm  # noqa: PLC0415 - a client of Spark Connect has no py4j
 
@@ -178,7 +178,7 @@ def _check(builder: SparkSession.Builder) -> None:
 
 
 def _remote(builder: SparkSession.Builder) -> str | None:
-    """Return the server of a builder for Spark Connect: an address, or ``local`` for a new one.
+    """Return the server of a builder for Spark Connect: an address, or the master of a new one.
 
     None for a classic session.
     """

@@ -38,7 +38,7 @@ WITHOUT_CONNECT: Mapping[str, Sequence[str]] = MappingProxyType(
             "late_handler",
             "test_available_now.py",
             "test_begun_settings.py",
-            "test_counting.py::test_a_batch_that_is_read_twice_is_counted_once",
+            "test_counting.py",
             "test_docs.py::test_a_block_runs[late-rows.md:132 A handler]",
             "test_docs.py::test_a_block_runs[repair-nightly.md:35 The query and the job]",
             "test_repartition.py::test_a_query_goes_on_as_if_nothing_had_happened",

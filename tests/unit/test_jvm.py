@@ -6,7 +6,7 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
 import pytest
-from eventtide import __version__, _jvm, named_errors
+from eventtide import __version__, _bridge, _jvm, named_errors
 from eventtide._session_kind import is_connect
 from eventtide.errors import BY_NAME, CheckpointError, SetupError, UnsupportedSparkError
 from py4j.java_gateway import JavaPackage
@@ -34,6 +34,13 @@ def test_without_a_session_the_error_shows_how_to_start_one(
     monkeypatch.setattr(SparkContext, "_active_spark_context", None)
     with pytest.raises(SetupError, match=r"No Spark session is active.*et.configure"):
         explain(frame)
+
+
+def test_objects_of_two_kinds_of_sessions_are_refused(frame: FakeFrame) -> None:
+    """Before either session is asked."""
+    connect = type("DataStreamWriter", (), {"__module__": "pyspark.sql.connect.streaming"})
+    with pytest.raises(SetupError, match=r"classic session, and another to Spark Connect"):
+        _bridge.of(frame, connect())
 
 
 def test_a_connect_frame_gets_a_message_of_its_own(frame: FakeFrame) -> None:

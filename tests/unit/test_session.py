@@ -224,14 +224,32 @@ def test_each_pyspark_gets_its_own_jar(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("jar")
-def test_a_builder_for_connect_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    """By its options or by the environment."""
-    for options in ({"spark__remote": "sc://host"}, {"spark__api__mode": "connect"}):
-        with pytest.raises(SetupError, match="Spark Connect"):
-            configured(**options)
+@pytest.mark.usefixtures("jar")
+def test_a_builder_with_the_address_of_a_server_is_not_changed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The settings belong to the server, which runs."""
+    assert configured(spark__remote="sc://host") == {"spark.remote": "sc://host"}
     monkeypatch.setenv("SPARK_REMOTE", "sc://host")
-    with pytest.raises(SetupError, match="Spark Connect"):
-        configure(SparkSession.Builder())
+    assert configured() == {}
+
+
+@pytest.mark.usefixtures("jar")
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"spark__remote": "local[2]"},
+        {"spark__api__mode": "connect"},
+        {"spark__api__mode": "connect", "spark__master": "spark://host:7077"},
+    ],
+)
+def test_a_server_that_pyspark_starts_gets_the_plugin(options: dict[str, str]) -> None:
+    """Beside the settings of a classic session."""
+    made = configured(**options)
+    assert made["spark.connect.extensions.relation.classes"].endswith(".EventtideRelationPlugin")
+    assert made[EXTENSIONS] == EXTENSION
+    assert made["spark.jars"].endswith(".jar")
+    assert made["spark.eventtide.connect.testKit"] == "true"
 
 
 @pytest.mark.parametrize("builder", [None, "spark", SparkSession])
