@@ -59,7 +59,11 @@ def pytest_terminal_summary(terminalreporter: TerminalReporter) -> None:
     played: dict[str, set[str]] = {"passed": set(), "failed": set(), "skipped": set()}
     for outcome, cases in played.items():
         for report in terminalreporter.stats.get(outcome, []):
-            cases |= {str(case) for name, case in report.user_properties if name == "golden"}
+            cases |= {
+                str(case)
+                for name, case in getattr(report, "user_properties", [])
+                if name == "golden"
+            }
     failed, waiting = played["failed"], played["skipped"]
     if followed := played["passed"] - failed - waiting:
         terminalreporter.write_line(

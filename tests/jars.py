@@ -15,7 +15,7 @@ _BUILD = Path(__file__).parents[1] / ".build"
 JARS = _BUILD / "test-jars"
 """Where `dev/test` and `dev/chaos` put what they fetch."""
 
-_FOUND = re.search(r'"(\d+\.\d+)', (PYSPARK / "version.py").read_text(encoding="utf-8"))
+_FOUND = re.search(r"[\"'](\d+\.\d+)", (PYSPARK / "version.py").read_text(encoding="utf-8"))
 _MINOR = _FOUND[1] if _FOUND else ""
 
 BROKER = JARS / "kafka"

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 from uuid import uuid4
 
-from eventtide._jvm import JVM_ERRORS
 from eventtide.errors import EventtideError
 from eventtide.observe import repartition
 
@@ -40,6 +39,8 @@ class Halted:
 
 def halted(spark: SparkSession, checkpoint: Path, folder: Path, step: Step | None) -> Halted:
     """Repartition a copy of a checkpoint in a folder; from a step on no call to a file works."""
+    from eventtide._jvm import JVM_ERRORS  # noqa: PLC0415 - where there is a JVM
+
     shutil.copytree(checkpoint, folder)
     with watched(spark, folder) as (path, files):
         if step is not None:

@@ -28,6 +28,7 @@ WITHOUT_CONNECT: Mapping[str, Sequence[str]] = MappingProxyType(
             "test_docs.py::test_a_block_runs[README.md:82 A first query]",
             "test_docs.py::test_a_block_runs[migrate-from-withwatermark.md:12",
             "test_flights",
+            "test_local_connect.py",
             "test_operations.py",
             "test_tutorial.py",
             "test_two_drivers.py",

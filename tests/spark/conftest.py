@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
 
+# PySpark takes a process of pytest-xdist for one that runs doctests of its own.
+vars(sys.modules["__main__"]).setdefault("__file__", __file__)
+
 if not JARS.is_dir():
     raise FileNotFoundError(f"{JARS} is missing; dev/test fetches it, as dev/chaos does")
 

@@ -12,9 +12,9 @@ from eventtide import WatermarkPolicies
 from eventtide.testing import Script
 from pyspark.sql import functions as F  # noqa: N812 - PySpark's own convention
 
+from tests.any_kind import OfAnyKind
 from tests.spark.queries import at
 from tests.spark.window_runs import settings
-from tests.unit.fakes import OfAnyKind
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -10,9 +10,9 @@ from eventtide import WatermarkPolicies, WindowTrigger
 from eventtide.testing import Script
 from pyspark.sql import functions as F  # noqa: N812 - PySpark's own convention
 
+from tests.any_kind import OfAnyKind
 from tests.spark.queries import EVENTS, at
 from tests.spark.test_windows import flat
-from tests.unit.fakes import OfAnyKind
 
 if TYPE_CHECKING:
     from collections.abc import Callable

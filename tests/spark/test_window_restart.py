@@ -13,10 +13,10 @@ from pyspark.errors import SparkRuntimeException, StreamingQueryException
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - PySpark's own convention
 
+from tests.any_kind import OfAnyKind
 from tests.spark.checkpoints import INDEX, LATE, LEDGER, LOST, STATE, set_back
 from tests.spark.events import Disorder, cut, exact, merged
 from tests.spark.window_runs import WITHOUT_CODE, WindowRun, late_rows, settings
-from tests.unit.fakes import OfAnyKind
 
 if TYPE_CHECKING:
     from collections.abc import Callable

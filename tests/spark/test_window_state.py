@@ -10,11 +10,11 @@ from eventtide import WatermarkPolicies
 from eventtide.testing import Script
 from pyspark.sql import functions as F  # noqa: N812 - PySpark's own convention
 
+from tests.any_kind import OfAnyKind
 from tests.spark.queries import EVENTS, at
 from tests.spark.test_windows import flat
 from tests.spark.window_runs import operators
 from tests.spark.window_runs import settings as settings_of
-from tests.unit.fakes import OfAnyKind
 
 if TYPE_CHECKING:
     from pathlib import Path

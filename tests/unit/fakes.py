@@ -7,7 +7,7 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, NamedTuple
 from uuid import UUID
 
-from eventtide import WindowBuilder, __version__
+from eventtide import __version__
 from py4j.protocol import Py4JJavaError
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql.types import StringType, StructField, StructType, TimestampType
@@ -15,7 +15,6 @@ from pyspark.sql.types import StringType, StructField, StructType, TimestampType
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from eventtide.windows._shapes import Shape
     from typing_extensions import Self
 
 SPARK = "4.3"
@@ -232,10 +231,3 @@ class FakeSession(SparkSession):
 
     def __init__(self) -> None:
         self._jsparkSession = "the java session"
-
-
-class OfAnyKind(WindowBuilder):
-    """A window whose kind may be replaced, so that a case can begin with a complete window."""
-
-    def _of(self, shape: Shape) -> Self:  # type: ignore[override] # of any kind
-        return self._with(shape=shape)

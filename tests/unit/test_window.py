@@ -19,7 +19,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from pyspark.sql.streaming.readwriter import DataStreamWriter
 
-from tests.unit.fakes import FakeFrame, JavaError, OfAnyKind, Requested, column, ours, raised
+from tests.any_kind import OfAnyKind
+from tests.unit.fakes import FakeFrame, JavaError, Requested, column, ours, raised
 
 if TYPE_CHECKING:
     from collections.abc import Callable

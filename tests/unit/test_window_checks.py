@@ -15,7 +15,8 @@ from eventtide.errors import (
     UnknownColumnError,
 )
 
-from tests.unit.fakes import FakeFrame, OfAnyKind, column
+from tests.any_kind import OfAnyKind
+from tests.unit.fakes import FakeFrame, column
 
 if TYPE_CHECKING:
     from collections.abc import Callable

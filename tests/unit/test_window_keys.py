@@ -8,7 +8,8 @@ import eventtide as et
 import pytest
 from eventtide import WatermarkPolicies, WindowBuilder, WindowTrigger
 
-from tests.unit.fakes import FakeFrame, OfAnyKind, column
+from tests.any_kind import OfAnyKind
+from tests.unit.fakes import FakeFrame, column
 
 if TYPE_CHECKING:
     from collections.abc import Callable

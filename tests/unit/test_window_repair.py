@@ -10,7 +10,8 @@ from eventtide import EventtideError
 from eventtide.errors import ArgumentTypeError, InvalidArgumentError
 from eventtide.windows._repairing import _final
 
-from tests.unit.fakes import FakeFrame, OfAnyKind, column
+from tests.any_kind import OfAnyKind
+from tests.unit.fakes import FakeFrame, column
 
 if TYPE_CHECKING:
     from tests.unit.fakes import FakeDoor

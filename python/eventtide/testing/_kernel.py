@@ -10,9 +10,10 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - PySpark's own convention
 from pyspark.sql.types import IntegerType, LongType, StructField, StructType
 
-from eventtide import _jvm
+from eventtide._session_kind import is_connect
 from eventtide._text.schemas import row_type
 from eventtide._text.times import micros_since_epoch, time_of
+from eventtide.errors import unready
 from eventtide.observe._late import read_late
 from eventtide.testing._difference import difference
 from eventtide.testing._script import Script
@@ -61,6 +62,8 @@ class KernelScript:
         A step has different results; the message lists the rows that only one of the two runs has.
     UnsupportedPlanError
         The window has a condition for its results, or no policy.
+    SetupError
+        The session is a client of Spark Connect.
 
     Examples
     --------
@@ -78,12 +81,21 @@ class KernelScript:
         session: SparkSession | None = None,
     ) -> None:
         self._spark = session or SparkSession.active()
+        if is_connect(self._spark):
+            raise unready(
+                "KernelScript calls the JVM of the session, which a client of Spark Connect cannot"
+                " reach.",
+                "Use a classic session, or Script.",
+            )
+        from eventtide import _jvm  # noqa: PLC0415 - a client of Spark Connect has no py4j
+
+        self._jvm = _jvm
         self._schema = row_type(schema)
         self._window = window
         self._script = Script(
             lambda events: window(events).results, schema, clock=clock, session=self._spark
         )
-        self._kernel = _jvm.kernel_run(self._script.result)
+        self._kernel = self._jvm.kernel_run(self._script.result)
         self._rows: list[tuple[Any, ...]] = []  # all rows, each with its number as the last value
         self._late = 0
 
@@ -123,7 +135,9 @@ class KernelScript:
         scope = window.settings.watermark_scope
         key = _name(window.settings.key_by)
         group = _name(() if scope is None else scope.columns)
-        judged = window.df.select(_NUMBER, key, group, self._time(window), _gap(window)).collect()
+        judged = window.df.select(
+            _NUMBER, key, group, self._time(window), self._gap(window)
+        ).collect()
         needed = [] if isinstance(window.settings.shape, Counted) else [3]
         needed += [] if window.settings.row_gap is None else [4]
         late = [row[0] for row in judged if any(row[column] is None for column in needed)]
@@ -137,9 +151,14 @@ class KernelScript:
             return F.lit(self._now())
         return F.unix_micros(time.column)
 
+    def _gap(self, window: WindowBuilder) -> Column:
+        """Return the gap of each row in microseconds, null if all rows have one gap."""
+        gap = window.settings.row_gap
+        return F.lit(None).cast("long") if gap is None else self._jvm.gap_micros(window.df, gap)
+
     def _frame(self, rows: list[tuple[Any, ...]]) -> DataFrame:
         schema = StructType([*self._schema.fields, StructField(_NUMBER, IntegerType())])
-        return _jvm.local_rows(self._spark, rows, schema)
+        return self._jvm.local_rows(self._spark, rows, schema)
 
     def _compare(self, panes: list[dict[str, Any]], late: list[int]) -> None:
         schema = self._script.result.schema
@@ -186,7 +205,7 @@ class KernelScript:
         """Aggregate the rows of each pane; a pair is a pane and a row, by their numbers."""
         if not pairs:
             return []
-        chosen = _jvm.local_rows(self._spark, pairs, row_type(f"_pane int, {_NUMBER} int"))
+        chosen = self._jvm.local_rows(self._spark, pairs, row_type(f"_pane int, {_NUMBER} int"))
         grouped = window.df.join(chosen, _NUMBER).groupBy("_pane")
         one = F.lit(1).alias("_one")  # there may be no aggregates
         return [
@@ -222,12 +241,6 @@ class KernelScript:
 def _name(columns: Iterable[str | Column]) -> Column:
     """Return a text that is equal for rows with equal values in these columns."""
     return F.to_json(F.struct(F.lit(0), *columns), {"ignoreNullFields": "false"})
-
-
-def _gap(window: WindowBuilder) -> Column:
-    """Return the gap of each row in microseconds, null if all rows have one gap."""
-    gap = window.settings.row_gap
-    return F.lit(None).cast("long") if gap is None else _jvm.gap_micros(window.df, gap)
 
 
 def _bounds(pane: dict[str, Any], schema: StructType) -> dict[str, Any]:
