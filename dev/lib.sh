@@ -80,7 +80,7 @@ need_venv() {
     "$python" -m venv --clear "$venv"
   fi
   "$venv/bin/python" -m pip install --quiet 'pip>=25.1' >&2 # the first that knows dependency groups
-  "$venv/bin/python" -m pip install --quiet --group dev "pyspark[connect]==$1" >&2
+  "$venv/bin/python" -m pip install --quiet --group dev "pyspark==$1" >&2
   echo "$hash" >"$venv/.stamp"
 }
 

@@ -110,7 +110,9 @@ def listed(columns: Sequence[str]) -> str:
 def shown(column: object) -> str:
     """Return a name unchanged, and a Column as the text of its expression."""
     text = str(column).removeprefix("Column<'").removesuffix("'>")
-    inner = getattr(column, "_expr", None)  # of Spark Connect, which shows these two differently
+    # Spark Connect shows literals and counts of all rows differently; a classic column has no such
+    # attribute, and would take its name for a field.
+    inner = getattr(column, "__dict__", {}).get("_expr")
     if type(inner).__name__ == "LiteralExpression":
         return repr(getattr(inner, "_value", None))
     return text if inner is None else text.replace("unresolvedstar()", "*")
