@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any, get_args
 import eventtide as et
 import pytest
 from eventtide import WatermarkPolicies, policies
+from eventtide._text.durations import to_iso
+from eventtide.errors import InvalidDurationError
 from eventtide.observe._checkpoint import parse_report
 from eventtide.observe._explain import explained
 from eventtide.observe._progress import parse_progress
@@ -18,12 +20,15 @@ from eventtide.windows._key_time import IdleClock, ScopeName
 from eventtide.windows._profiles import LateAction, LateRule, Profile
 from eventtide.windows._settings import Settings
 from eventtide.windows._shapes import Kind
+from eventtide.windows._sizes import read_size
 from eventtide.windows._triggers import TriggerName
 from eventtide.windows._unframed import Touching
 
 from tests.unit.fakes import column
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from tests.unit.fakes import FakeDoor, FakeFrame
 
 BORDER = Path(__file__).parents[1] / "border"
@@ -51,6 +56,40 @@ def test_a_watermark_crosses_as_the_border_says(
     policy = eval(f"WatermarkPolicies.{case['written']}", {"WatermarkPolicies": WatermarkPolicies})  # noqa: S307
     et.with_watermark(frame, "ts", policy, substream="device", **case["arguments"])
     assert door.calls[-1].watermark == case["options"]
+
+
+@pytest.mark.parametrize("case", read("durations.json")["durations"], ids=str)
+def test_a_duration_is_read_as_the_border_says(case: dict[str, str]) -> None:
+    """The same option, or the same problem and the same fix."""
+    assert case == crossed(case["text"], lambda: {"option": to_iso("lag", case["text"])})
+
+
+@pytest.mark.parametrize("case", read("durations.json")["positive"], ids=str)
+def test_a_positive_duration_is_read_as_the_border_says(case: dict[str, str]) -> None:
+    """Zero is refused."""
+    text = case["text"]
+    assert case == crossed(text, lambda: {"option": to_iso("lag", text, positive=True)})
+
+
+@pytest.mark.parametrize("case", read("durations.json")["sizes"], ids=str)
+def test_a_size_is_read_as_the_border_says(case: dict[str, str]) -> None:
+    """The option without a time zone and, for calendar units, with one."""
+
+    def options() -> dict[str, str]:
+        size = read_size("size", case["text"])
+        zoned = {} if size.unit == "us" else {"zoned": size.iso(zoned=True)}
+        return {"option": size.iso(zoned=False), **zoned}
+
+    assert case == crossed(case["text"], options)
+
+
+def crossed(text: str, options: Callable[[], dict[str, str]]) -> dict[str, str]:
+    """Return the case of a text: its options, or the problem and the example of the error."""
+    try:
+        return {"text": text, **options()}
+    except InvalidDurationError as error:
+        example = str(error.fix).partition("=")[2].strip("'")
+        return {"text": text, "problem": str(error.problem), "example": example}
 
 
 def test_the_border_has_every_option_of_a_watermark() -> None:

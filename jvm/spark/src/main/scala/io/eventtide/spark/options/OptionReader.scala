@@ -76,15 +76,12 @@ private[spark] object OptionReader {
   )
 
   def parseDuration(option: String, text: String, leastMicros: Long): Long = {
-    val micros = Try(toMicros(Duration.parse(text)))
-    micros.toOption.filter(_ >= leastMicros).getOrElse {
-      throw EventtideException(
-        "INVALID_DURATION",
-        "option" -> option,
-        "value" -> text,
-        "allowed" -> allowed(leastMicros)
-      )
+    val micros = Try(toMicros(Duration.parse(text))).toOption
+    if (micros.forall(_ < leastMicros)) {
+      val problem = micros.fold("is not a duration in ISO 8601")(_ => "is too short")
+      DurationText.refuse(option, text, problem, allowed(leastMicros), "PT5S")
     }
+    micros.get
   }
 
   private def toMicros(duration: Duration): Long = {
