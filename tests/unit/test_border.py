@@ -12,7 +12,7 @@ import eventtide as et
 import pytest
 from eventtide import WatermarkPolicies, policies
 from eventtide._text.durations import to_iso
-from eventtide.errors import InvalidDurationError
+from eventtide.errors import InvalidArgumentError, InvalidDurationError
 from eventtide.observe._checkpoint import parse_report
 from eventtide.observe._explain import explained
 from eventtide.observe._progress import parse_progress
@@ -110,6 +110,17 @@ def test_a_window_crosses_as_the_border_says(
     assert window.agg(column("count(1)")).results._jdf == "a java frame"
     options = {name: text for name, text in door.calls[-1].options.items() if name != "event_time"}
     assert options == case["options"]
+
+
+@pytest.mark.parametrize("case", read("window_refusals.json"), ids=lambda case: case["written"])
+@pytest.mark.usefixtures("columns", "door")
+def test_a_combination_is_refused_as_the_border_says(
+    case: dict[str, Any], frame: FakeFrame
+) -> None:
+    """Before the JVM sees it, which refuses its options too."""
+    names = {"et": et, "frame": frame, "n": column("count(1)")}
+    with pytest.raises(InvalidArgumentError):
+        _ = eval(f"et.window(frame).{case['written']}", names).results  # noqa: S307
 
 
 @pytest.mark.parametrize("case", read("storm_options.json"), ids=lambda case: case["written"])

@@ -97,6 +97,7 @@ object ArchitectureSuite {
     "connect" -> Seq("connect"),
     "api" -> Seq("api"),
     "test kit" -> Seq("testkit"),
+    "repair" -> Seq("repair"),
     "planning" -> Seq("planning"),
     "source" -> Seq("source"),
     "doctor" -> Seq("query.doctor"),
@@ -116,7 +117,7 @@ object ArchitectureSuite {
   )
 
   /** What users name is on top of all, and what all of it throws is below all, in one package. */
-  private val OnTop = Seq("Eventtide", "WatermarkPolicy", "WatermarkOptions", "EventtideExtensions")
+  private val Below = Seq("EventtideException", "ErrorCatalogue", "BuildInfo")
 
   private def layers(base: String): ArchRule = {
     val packages = Layers.map { case (name, rooms) =>
@@ -127,8 +128,7 @@ object ArchitectureSuite {
     val onTop = new DescribedPredicate[JavaClass]("what users name") {
       override def test(of: JavaClass): Boolean =
         of.getPackageName == s"$base.spark" &&
-          OnTop.exists(name => of.getSimpleName.stripSuffix("$").startsWith(name)) &&
-          !of.getSimpleName.startsWith("EventtideException")
+          !Below.exists(of.getName.split('.').last.startsWith)
     }
     val all = ("users" -> onTop) +: packages
     val declared = all.foldLeft(layeredArchitecture().consideringOnlyDependenciesInLayers()) {

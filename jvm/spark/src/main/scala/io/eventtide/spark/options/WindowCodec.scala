@@ -131,8 +131,10 @@ private[spark] object WindowCodec {
 
   // Without updates, a window emits its final row only when it can no longer change. The allowed
   // lateness therefore adds to the delay.
-  private def delay(options: OptionReader): Long =
+  private def delay(options: OptionReader): Long = {
+    WindowConflicts.checkDelays(options)
     options.duration("delay", 0).getOrElse(0L) + lateness(options)
+  }
 
   private def emit(options: OptionReader, hasCondition: Boolean): Option[EmitSettings] = {
     val triggers = TriggerCodec.read(options, hasCondition)
@@ -141,6 +143,7 @@ private[spark] object WindowCodec {
       val emit =
         EmitSettings(triggers, if (updates) lateness(options) else 0, isOn(options, "discarding"))
       if (emit.hasCondition && emit.discards) throw EventtideException("CONDITION_WITH_DISCARDING")
+      WindowConflicts.checkPanes(emit, updates)
       emit
     }
   }

@@ -24,14 +24,16 @@ private[spark] object RequestBuilder {
   val Requests: Seq[String] = Seq("with_watermark", "with_ingestion_time", "window")
   private val Prefix = "watermark."
 
-  /** The options of a request by its name, with the options of a watermark among them. */
+  /** The options of a request by its name, with the options of a watermark among them, and a new
+    * identity.
+    */
   def options(
       request: String,
       others: Map[String, String],
       watermark: Map[String, String]
   ): Map[String, String] =
     others ++ watermark.map { case (name, value) => s"$Prefix$name" -> value } +
-      ("request" -> request)
+      ("request" -> request) + ("id" -> UUID.randomUUID().toString)
 
   def build(
       rows: DataFrame,

@@ -46,6 +46,7 @@ import io.eventtide.spark.options.{
   SubstreamDescription,
   WatermarkOptionsCodec,
   WindowCodec,
+  WindowConflicts,
   WindowSettings
 }
 import io.eventtide.spark.spi.SubstreamName
@@ -70,6 +71,11 @@ private[spark] object WindowBuilder {
       columns: RequestColumns,
       options: Map[String, String]
   ): DataFrame = {
+    WindowConflicts.check(
+      options,
+      hasAggregates = columns.aggregates.nonEmpty,
+      isByProcessingTime = eventTime.contains(ProcessingTime)
+    )
     val input = watermark match {
       case _ if !stream.isStreaming => WindowInput.batch(stream, eventTime)
       case Some(policy) =>
@@ -183,8 +189,8 @@ private[spark] object WindowBuilder {
     Filter(And(GreaterThanOrEqual(time, lowest), LessThanOrEqual(time, highest)), plan)
   }
 
-  // Python's name for the column.
-  private val ProcessingTime = "_processing_time"
+  /** The column that is added for windows by processing time. */
+  val ProcessingTime = "_processing_time"
 
   // The mark makes Spark accept that the aggregation by this column can be finalized.
   private def frameOf(eventTime: Attribute, settings: WindowSettings): Alias =

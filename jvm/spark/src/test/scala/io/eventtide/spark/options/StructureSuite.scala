@@ -62,7 +62,8 @@ class StructureSuite extends AnyFunSuite {
       differences(paned, "late_updates" -> "true", "allowed_lateness" -> "PT1H") ==
         Seq(("allowed_lateness", "none", "1h"))
     )
-    assert(differences(paned, "discarding" -> "true") == Seq(("discarding", "none", "true")))
+    val early = paned + ("triggers" -> "on_update")
+    assert(differences(early, "discarding" -> "true") == Seq(("discarding", "none", "true")))
     assert(
       differences(sliding, "triggers" -> "at_window_end") == Seq(
         ("results", "one row a window", "panes"),

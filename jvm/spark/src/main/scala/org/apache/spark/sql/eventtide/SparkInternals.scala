@@ -17,6 +17,7 @@ import org.apache.spark.sql.execution.LogicalRDD
 import org.apache.spark.sql.execution.streaming.checkpointing.CommitLog
 import org.apache.spark.sql.execution.streaming.state.StateStoreCoordinatorRef
 import org.apache.spark.sql.internal.{Alias => ColumnAlias}
+import org.apache.spark.sql.streaming.DataStreamWriter
 import org.apache.spark.sql.types.StructType
 
 /** Access to the package-private parts of Spark that are the same in all supported versions. */
@@ -59,6 +60,13 @@ object SparkInternals {
     case ColumnAlias(child, Seq(name), _, _) =>
       Some((name, child.sql, ColumnNodeToExpressionConverter(child)))
     case _ => None
+  }
+
+  /** The DataFrame that a writer writes, which is a private field of Spark's class. */
+  def written(writer: DataStreamWriter[_]): Dataset[_] = {
+    val field = writer.getClass.getDeclaredField("ds")
+    field.setAccessible(true)
+    field.get(writer).asInstanceOf[Dataset[_]]
   }
 
   def stateCoordinator(session: SparkSession): StateStoreCoordinatorRef =

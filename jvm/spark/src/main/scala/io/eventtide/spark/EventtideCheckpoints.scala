@@ -1,0 +1,143 @@
+package io.eventtide.spark
+
+import scala.annotation.varargs
+
+import org.apache.hadoop.fs.Path
+import org.apache.spark.sql.eventtide.StreamExecutionAccess
+import org.apache.spark.sql.streaming.StreamingQuery
+import org.apache.spark.sql.{DataFrame, SparkSession, classic}
+
+import io.eventtide.spark.latelog.{
+  LateCompaction,
+  LateHandlerQuery,
+  LateOrphans,
+  LateReaders,
+  LateSource
+}
+import io.eventtide.spark.planning.WindowState
+import io.eventtide.spark.query.doctor
+import io.eventtide.spark.query.state.StateRepartition
+
+/** The calls that read and maintain a checkpoint. A running query may be in place of its path. */
+private[spark] trait EventtideCheckpoints {
+
+  /** The current late rows of a query as a batch: the columns of the rows, then `_substream`,
+    * `_key`, `_event_time`, `_watermark`, `_late_by`, `_reason`, `_windows_missed` and `_batch_id`.
+    *
+    * The result has the rows of committed batches only. The same log as a stream is
+    * `spark.readStream.format("eventtide-late").option("checkpoint", path)`.
+    */
+  def lateRows(query: StreamingQuery): DataFrame = {
+    LateHandlerQuery.await(query): Unit
+    lateRows(query.sparkSession, StreamExecutionAccess.checkpointOf(query))
+  }
+
+  /** As above, of one of several windows, by its position from 0. */
+  def lateRows(query: StreamingQuery, window: Int): DataFrame = {
+    LateHandlerQuery.await(query): Unit
+    lateRows(query.sparkSession, StreamExecutionAccess.checkpointOf(query), window)
+  }
+
+  /** The late rows in a checkpoint. */
+  def lateRows(session: SparkSession, checkpoint: String): DataFrame =
+    session.read.format(LateSource.Name).option("checkpoint", checkpoint).load()
+
+  /** The late rows in a checkpoint, of one of several windows, by its position from 0. */
+  def lateRows(session: SparkSession, checkpoint: String, window: Int): DataFrame =
+    session.read
+      .format(LateSource.Name)
+      .option("checkpoint", checkpoint)
+      .option("window", window.toLong)
+      .load()
+
+  /** The current results of the open windows of a query, as if they closed after the last committed
+    * batch. If each key has its own watermark, `_watermark` is the watermark of the key.
+    *
+    * @param window
+    *   the window of the query; it may be over other rows with the same columns
+    */
+  def openWindows(query: StreamingQuery, window: WindowBuilder): DataFrame =
+    openWindows(StreamExecutionAccess.checkpointOf(query), window)
+
+  /** The open windows in a checkpoint. */
+  def openWindows(checkpoint: String, window: WindowBuilder): DataFrame =
+    WindowState.read(window.results.asInstanceOf[classic.DataFrame], checkpoint)
+
+  /** The contents of a query's checkpoint; nothing is written. */
+  def checkpoint(query: StreamingQuery): CheckpointReport =
+    checkpoint(query.sparkSession, StreamExecutionAccess.checkpointOf(query))
+
+  /** The contents of a checkpoint; nothing is written, and its query may be running. */
+  def checkpoint(session: SparkSession, checkpoint: String): CheckpointReport =
+    report(session, checkpoint, None)
+
+  /** As above, and whether a plan can continue from the checkpoint. */
+  def checkpoint(session: SparkSession, checkpoint: String, plan: DataFrame): CheckpointReport =
+    report(session, checkpoint, Some(plan))
+
+  private def report(
+      session: SparkSession,
+      checkpoint: String,
+      plan: Option[DataFrame]
+  ): CheckpointReport = {
+    val analyzed = plan.map(_.asInstanceOf[classic.DataFrame].queryExecution.analyzed)
+    val found = new doctor.CheckpointReport(new Path(checkpoint), conf(session), analyzed)
+    CheckpointReport.read(found.json)
+  }
+
+  /** The late files of a checkpoint that do not count; nothing is deleted. */
+  def orphanedLateFiles(session: SparkSession, checkpoint: String): Seq[String] =
+    new LateOrphans(new Path(checkpoint), conf(session)).find().map(_.path.toString)
+
+  /** Deletes the late files of a checkpoint that do not count, and returns them.
+    *
+    * @param lateTo
+    *   the folders outside of the checkpoint in which files may be deleted
+    */
+  @varargs def cleanLate(
+      session: SparkSession,
+      checkpoint: String,
+      lateTo: String*
+  ): Seq[String] =
+    new LateOrphans(new Path(checkpoint), conf(session)).clean(lateTo).map(_.path.toString)
+
+  /** Merges small late files of committed batches; the numbers of batches and of files. */
+  @varargs def compactLate(
+      session: SparkSession,
+      checkpoint: String,
+      lateTo: String*
+  ): CompactedLateFiles = {
+    val classicSession = session.asInstanceOf[classic.SparkSession]
+    val done =
+      new LateCompaction(classicSession, new Path(checkpoint), LateCompaction.Every).run(lateTo)
+    CompactedLateFiles(done.batches, done.filesBefore, done.filesAfter)
+  }
+
+  /** Removes a reading stream from a late log, so that the log's retention no longer waits for it.
+    *
+    * @param reader
+    *   its id, as in `CheckpointReport.lateReaders`
+    */
+  def forgetLateReader(session: SparkSession, checkpoint: String, reader: String): Unit = {
+    val path = new Path(checkpoint)
+    val readers =
+      new LateReaders(path.getFileSystem(conf(session)).makeQualified(path), conf(session))
+    readers.forget(reader)
+  }
+
+  /** Changes the number of partitions of the state of a checkpoint's windows, whose query must be
+    * stopped. Returns the number before.
+    */
+  def repartition(session: SparkSession, checkpoint: String, partitions: Int): Int =
+    new StateRepartition(
+      session.asInstanceOf[classic.SparkSession],
+      new Path(checkpoint),
+      partitions
+    ).run()
+
+  private def conf(session: SparkSession) =
+    session.asInstanceOf[classic.SparkSession].sessionState.newHadoopConf()
+}
+
+/** The result of `Eventtide.compactLate`: the number of compacted batches, and of their files. */
+final case class CompactedLateFiles(batches: Int, filesBefore: Int, filesAfter: Int)

@@ -1,0 +1,32 @@
+package io.eventtide.spark
+
+import org.apache.spark.sql.eventtide.SparkInternals
+import org.apache.spark.sql.streaming.{DataStreamWriter, StreamingQuery}
+import org.apache.spark.sql.{DataFrame, classic}
+
+import io.eventtide.spark.latelog.LateHandlerQuery
+import io.eventtide.spark.options.WindowConflicts
+import io.eventtide.spark.planning.Drain
+
+/** Starts queries, also those that close every window after their last row. */
+private[spark] object QueryStart {
+
+  def ofWindow(
+      results: DataFrame,
+      writer: DataStreamWriter[_],
+      drain: Boolean
+  ): StreamingQuery = {
+    val written = SparkInternals.written(writer).queryExecution.analyzed
+    val own = results.asInstanceOf[classic.DataFrame].queryExecution.analyzed
+    if (LateHandlerQuery.windowOf(own, written).isEmpty) {
+      val problem = "does not write the results of this window"
+      val allowed = "a writer over results, or over a DataFrame derived from them"
+      val fix = "Use window.start(window.results.writeStream.format('console'))"
+      WindowConflicts.refuse("writer", writer.getClass.getSimpleName, problem, allowed, fix)
+    }
+    start(writer, drain)
+  }
+
+  def start(writer: DataStreamWriter[_], drain: Boolean): StreamingQuery =
+    if (drain) Drain.during(writer.start()) else writer.start()
+}

@@ -1,0 +1,19 @@
+package io.eventtide.spark
+
+import java.io.File
+
+import scala.jdk.CollectionConverters._
+
+import com.fasterxml.jackson.databind.{JsonNode, ObjectMapper}
+
+/** The files in tests/border, which Python's tests read too. */
+object BorderFiles {
+
+  def cases(name: String): Seq[JsonNode] = {
+    val path = new File(sys.props("eventtide.root"), s"tests/border/$name")
+    new ObjectMapper().readTree(path).elements.asScala.toSeq
+  }
+
+  def texts(node: JsonNode): Map[String, String] =
+    node.properties.asScala.map(entry => entry.getKey -> entry.getValue.asText).toMap
+}
