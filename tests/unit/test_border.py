@@ -140,6 +140,20 @@ def test_a_bolt_crosses_as_the_border_says(case: dict[str, Any], frame: FakeFram
     assert window.settings.to_options() == case["options"]
 
 
+@pytest.mark.parametrize("case", read("voltsp_options.json"), ids=lambda case: case["written"])
+@pytest.mark.usefixtures("columns", "door")
+def test_a_window_of_voltsp_crosses_as_the_border_says(
+    case: dict[str, Any], frame: FakeFrame
+) -> None:
+    """The same text, the same map."""
+    names = {**vars(et.voltsp), "WatermarkPolicies": WatermarkPolicies, **vars(et)}
+    window = eval(f"Windows.{case['written']}", names)  # noqa: S307
+    built = window.with_aggregate_definition(lambda builder: builder.count()).over(frame)
+    assert built.settings.to_options() == case["options"]
+    time = built.settings.event_time
+    assert (time.watermark if time else {}) == case["watermark"]
+
+
 def test_the_border_has_every_option_of_a_window() -> None:
     """A new setting needs a case, and each of its choices one."""
     cases = read("window_options.json")

@@ -26,7 +26,8 @@ import io.eventtide.spark.planning.WindowRequest
   */
 final class WindowBuilder private[spark] (
     rows: Option[DataFrame],
-    private[spark] val request: WindowRequest
+    private[spark] val request: WindowRequest,
+    resultsOf: DataFrame => DataFrame = identity
 ) extends WindowFraming
     with WindowTiming
     with WindowClosing {
@@ -37,7 +38,7 @@ final class WindowBuilder private[spark] (
     * `is_last`, and with `emit` also `trigger`. On a stream the output mode is append; on a batch
     * the result has the final row of every window.
     */
-  lazy val results: DataFrame = request.over(df)
+  lazy val results: DataFrame = resultsOf(request.over(df))
 
   /** The input rows. */
   def df: classic.DataFrame = rows match {
@@ -46,7 +47,8 @@ final class WindowBuilder private[spark] (
   }
 
   /** The same window over these rows, in place of its present rows. */
-  def over(rows: Dataset[_]): WindowBuilder = new WindowBuilder(Some(rows.toDF()), request)
+  def over(rows: Dataset[_]): WindowBuilder =
+    new WindowBuilder(Some(rows.toDF()), request, resultsOf)
 
   /** Starts a query over `results`, or over a DataFrame derived from them. */
   def start(writer: DataStreamWriter[_]): StreamingQuery = start(writer, drain = false)
@@ -73,7 +75,11 @@ final class WindowBuilder private[spark] (
   }
 
   private[spark] def changed(change: WindowRequest => WindowRequest): WindowBuilder =
-    new WindowBuilder(rows, change(request))
+    new WindowBuilder(rows, change(request), resultsOf)
+
+  /** The window whose results are computed from the rows of each window. */
+  private[spark] def withResults(results: DataFrame => DataFrame): WindowBuilder =
+    new WindowBuilder(rows, request, results)
 
   private[spark] def set(option: String, text: String): WindowBuilder = {
     val value = SettingText.window(option, text)
