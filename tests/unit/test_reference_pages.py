@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 from eventtide.observe import InputProgress, QueryProgress, SubstreamProgress
 
-from tests import cli_page, settings_page, yaml_page
+from tests import cli_page, scala_page, settings_page, yaml_page
 from tests.pages import ROOT
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ def source(path: str) -> str:
     return (SPARK / path).read_text("utf-8")
 
 
-@pytest.mark.parametrize("written", [cli_page, settings_page, yaml_page])
+@pytest.mark.parametrize("written", [cli_page, scala_page, settings_page, yaml_page])
 def test_a_page_that_a_script_writes_is_up_to_date(written: ModuleType) -> None:
     """`dev/tables` writes it anew."""
     assert written.PAGE.read_text("utf-8") == written.page()
@@ -73,20 +73,39 @@ def test_every_metric_is_on_its_page() -> None:
     assert {name for name in metrics() | of_python if f"`{name}`" not in text} == set()
 
 
-def test_the_example_in_scala_is_one_that_is_compiled() -> None:
-    """`ScalaPageSuite` runs it."""
-    suite = ROOT / "jvm/spark/src/test/scala/io/eventtide/spark/ScalaPageSuite.scala"
-    _, begin, rest = suite.read_text("utf-8").partition("    // begin\n")
-    code = textwrap.dedent(rest.partition("    // end\n")[0])
-    assert begin
-    assert f"```scala\n{code}```\n" in page("scala.md")
+def marked(path: str) -> list[str]:
+    """Return the code between the marks of a test's source."""
+    text = (ROOT / "jvm/spark/src/test" / path).read_text("utf-8")
+    found = re.findall(r"^ *// begin\n(.*?)^ *// end\n", text, flags=re.MULTILINE | re.DOTALL)
+    return [textwrap.dedent(code) for code in found]
+
+
+@pytest.mark.parametrize(
+    ("language", "path"),
+    [
+        ("scala", "scala/io/eventtide/spark/ScalaPageSuite.scala"),
+        ("java", "java/io/eventtide/spark/JavaUser.java"),
+    ],
+)
+def test_the_examples_in_scala_are_those_that_run(language: str, path: str) -> None:
+    """`ScalaPageSuite` and `JavaSuite` run them."""
+    shown = re.findall(rf"^```{language}\n(.*?)^```$", page("scala.md"), re.MULTILINE | re.DOTALL)
+    assert sorted(shown) == sorted(marked(path))
 
 
 def test_every_method_in_scala_is_on_its_page() -> None:
-    """Of `Eventtide`, of a policy, and of the options."""
+    """Of `Eventtide`, of a policy, of the options, and of a window."""
     text = page("scala.md")
-    methods = re.findall(r"^  def (\w+)", source("Eventtide.scala"), flags=re.MULTILINE)
-    assert {name for name in methods if not re.search(rf"`{name}[`(]", text)} == {"apply"}
+    files = ["Eventtide", "EventtideReports", "EventtideCheckpoints", "WatermarkPolicy"]
+    files += ["WatermarkOptions", "WindowFraming", "WindowTiming", "WindowClosing"]
+    methods = {
+        name
+        for file in files
+        for name in re.findall(r"^  (?:@varargs )?def (\w+)", source(f"{file}.scala"), re.MULTILINE)
+    }
+    assert len(methods) > 60
+    missing = {name for name in methods if not re.search(rf"`{name}[`(]", text)}
+    assert missing == {"apply", "create"}
 
 
 def test_every_part_of_a_checkpoint_is_on_the_page_of_the_state_format() -> None:

@@ -18,6 +18,7 @@ import org.apache.spark.sql.SparkSession;
 public final class JavaUser {
   private JavaUser() {}
 
+  // begin
   static WindowBuilder minutes(Dataset<Row> events) {
     WatermarkPolicy policy =
         WatermarkPolicy.limitingLagAndLull("2s", "30s").throttleByFrame(Duration.ofSeconds(1));
@@ -30,6 +31,7 @@ public final class JavaUser {
         .late("count")
         .agg(count(lit(1)).as("n"));
   }
+  // end
 
   static WindowBuilder everything(Dataset<Row> events) {
     Map<String, WatermarkPolicy> rules = new LinkedHashMap<>();
