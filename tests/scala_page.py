@@ -1,4 +1,4 @@
-"""Writes the table of a window's methods in docs/reference/scala.md from the settings: dev/tables."""
+"""Writes the table of methods in docs/reference/scala.md from the settings: dev/tables."""
 
 from __future__ import annotations
 
