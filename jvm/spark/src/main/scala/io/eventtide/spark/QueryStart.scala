@@ -7,6 +7,7 @@ import org.apache.spark.sql.{DataFrame, classic}
 import io.eventtide.spark.latelog.LateHandlerQuery
 import io.eventtide.spark.options.WindowConflicts
 import io.eventtide.spark.planning.Drain
+import io.eventtide.spark.query.run.WriteConflict
 
 /** Starts queries, also those that close every window after their last row. */
 private[spark] object QueryStart {
@@ -27,6 +28,8 @@ private[spark] object QueryStart {
     start(writer, drain)
   }
 
+  /** Starts a writer. If another driver's run has prevented it, the error says so. */
   def start(writer: DataStreamWriter[_], drain: Boolean): StreamingQuery =
-    if (drain) Drain.during(writer.start()) else writer.start()
+    try if (drain) Drain.during(writer.start()) else writer.start()
+    catch { case failure: Exception => throw WriteConflict.onStart(failure).getOrElse(failure) }
 }

@@ -60,8 +60,9 @@ private[spark] trait WindowClosing { this: WindowBuilder =>
       WindowConflicts.refuse("triggers", names.mkString(","), problem, allowed, "Change emit")
     }
     changed { request =>
-      triggers
-        .foldLeft(request)((made, one) => made.copy(options = made.options ++ one.options))
+      val others = request.options -- WindowTrigger.Options
+      request
+        .copy(options = triggers.foldLeft(others)(_ ++ _.options))
         .withOption("triggers", names.mkString(","))
         .withColumns("when", triggers.flatMap(_.condition))
     }

@@ -16,7 +16,9 @@ private[spark] trait WindowFraming { this: WindowBuilder =>
   /** Sets the event-time column, a TIMESTAMP or TIMESTAMP_NTZ, or a field of a struct such as
     * `meta.ts`. Without this method it is the column that has a watermark.
     */
-  def eventTime(column: String): WindowBuilder = changed(_.copy(eventTime = Some(column)))
+  def eventTime(column: String): WindowBuilder = changed { request =>
+    request.copy(eventTime = Some(column), watermark = Map.empty).withColumns("substream", Nil)
+  }
 
   /** Sets the event-time column and the policy of its watermark. */
   def eventTime(column: String, policy: WatermarkPolicy): WindowBuilder =

@@ -23,6 +23,9 @@ final class WindowTrigger private (
 
 object WindowTrigger {
 
+  /** The options of the values of triggers. */
+  private[spark] val Options = Seq("every", "every_rows")
+
   /** Fires when the window closes. */
   val atWindowEnd: WindowTrigger = new WindowTrigger("at_window_end")
 

@@ -4,12 +4,19 @@ import static org.apache.spark.sql.functions.col;
 import static org.apache.spark.sql.functions.count;
 import static org.apache.spark.sql.functions.lit;
 
+import io.eventtide.spark.storm.Count;
+import io.eventtide.spark.storm.StormWindow;
+import io.eventtide.spark.storm.TupleWindow;
 import io.eventtide.spark.testkit.Script;
+import io.eventtide.spark.voltsp.WatermarkStrategy;
+import io.eventtide.spark.voltsp.Windows;
 import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import org.apache.spark.api.java.function.FlatMapFunction;
 import org.apache.spark.sql.Dataset;
+import org.apache.spark.sql.Encoders;
 import org.apache.spark.sql.Row;
 import org.apache.spark.sql.RowFactory;
 import org.apache.spark.sql.SparkSession;
@@ -49,6 +56,34 @@ public final class JavaUser {
         .emit(WindowTrigger.every("10s"), WindowTrigger.atWindowEnd())
         .lateUpdates()
         .agg(count(lit(1)).as("n"));
+  }
+
+  static WindowBuilder bolt(Dataset<Row> events) {
+    StormWindow bolt =
+        StormWindow.create()
+            .withWindow(Count.of(3), Duration.ofSeconds(10))
+            .withTimestampField("ts")
+            .withLag(Duration.ofSeconds(5))
+            .over(events)
+            .groupBy("device");
+    FlatMapFunction<TupleWindow, String> function =
+        window -> List.of(window.key().getString(0) + window.getList().size()).iterator();
+    return bolt.execute(function, Encoders.STRING());
+  }
+
+  static WindowBuilder hourly(Dataset<Row> events) {
+    return Windows.tumblingTimeWindow()
+        .withWindowSpan(Duration.ofHours(1))
+        .withKeyExtractor("device")
+        .withTimeConfigBuilder(
+            builder ->
+                builder
+                    .withEventTimeExtractor("ts")
+                    .withWatermarkStrategy(WatermarkStrategy.MAX_EVENT_TIME)
+                    .withIdleTimeout("5m"))
+        .withAggregateDefinition(builder -> builder.count())
+        .emit(WindowTrigger.atWindowEnd())
+        .over(events);
   }
 
   static void countMinutes(SparkSession spark) {

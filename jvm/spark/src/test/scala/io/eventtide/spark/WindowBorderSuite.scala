@@ -136,6 +136,11 @@ class WindowBorderSuite extends AnyFunSuite {
     val first = minute.delay("5s")
     val second = first.delay("6s")
     assert(first.request.options("delay") == "PT5S" && second.request.options("delay") == "PT6S")
+    val again = minute.emit(WindowTrigger.every("1s"), WindowTrigger.when("n > 1"))
+    val replaced = again.emit(WindowTrigger.everyRows(2)).request
+    assert(replaced.options.get("every").isEmpty && replaced.columns("when").isEmpty)
+    val timed = minute.eventTime("ts", WatermarkPolicy.maxEventTime).eventTime("ts").request
+    assert(timed.watermark.isEmpty && timed.eventTime.contains("ts"))
     val scopes = minute.watermarkScope(col("site")).watermarkScope("key").request
     assert(scopes.options("scope") == "key" && scopes.columns("scope").isEmpty)
   }
