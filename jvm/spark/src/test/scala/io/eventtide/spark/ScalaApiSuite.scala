@@ -1,5 +1,7 @@
 package io.eventtide.spark
 
+import java.io.{DataInput, DataOutput}
+import java.net.URLClassLoader
 import java.nio.file.Files
 import java.time.Instant
 
@@ -8,6 +10,7 @@ import org.apache.spark.sql.streaming.Trigger
 import org.apache.spark.sql.{DataFrame, Dataset, Row}
 import org.scalatest.funsuite.AnyFunSuite
 
+import io.eventtide.kernel.watermark.{CustomPolicyKind, ParamSpec, WatermarkPolicy => KernelPolicy}
 import io.eventtide.spark.implicits._
 import io.eventtide.spark.testkit.Script
 
@@ -165,11 +168,48 @@ class ScalaApiSuite extends AnyFunSuite with RocksSession {
     assert(typed.withIngestionTime("at").columns.contains("at"))
   }
 
+  test("a policy in a jar is found by its name, with its parameters as text") {
+    val folder = Files.createTempDirectory("jar")
+    val services = Files.createDirectories(folder.resolve("META-INF/services"))
+    val kind = classOf[HalfLag].getName
+    Files.writeString(services.resolve(classOf[CustomPolicyKind].getName), kind): Unit
+    val thread = Thread.currentThread
+    val before = thread.getContextClassLoader
+    thread.setContextClassLoader(new URLClassLoader(Array(folder.toUri.toURL), before))
+    try {
+      val policy = WatermarkPolicy.fromJar("half_lag", "lag" -> "10s", "steps" -> "3")
+      assert(policy.options == Map("policy" -> "half_lag", "lag" -> "PT10S", "steps" -> "3"))
+      assert(WatermarkPolicy.fromJar("half_lag", "lag" -> "10s").options("steps") == "2")
+      val rows = spark.readStream.format("rate").load()
+      assert(Eventtide.withWatermark(rows, "timestamp", policy).isStreaming)
+      val wrong = WatermarkPolicy.fromJar("half_lag", "lag" -> "10s", "step" -> "3")
+      val error = intercept[EventtideException](rows.withWatermark("timestamp", wrong))
+      assert(error.condition == "UNKNOWN_OPTION")
+    } finally thread.setContextClassLoader(before)
+  }
+
   test("a window is explained, and the JSON of the border as Python prints it") {
     val rows = spark.readStream.format("rate").load()
     val counts = minutes(rows.selectExpr("timestamp AS ts", "'a' AS device", "1 AS v"))
     val lines = Eventtide.explained(counts.results).linesIterator.toSeq
     assert(lines.head == "watermark on ts" && lines.contains("window tumbling(size=PT60S)"))
+  }
+}
+
+/** A policy as a user writes it. */
+final class HalfLag
+    extends CustomPolicyKind(
+      "half_lag",
+      ParamSpec.Lag,
+      ParamSpec.count("steps", 2, "how often the lag is halved")
+    ) {
+  def newPolicy(values: Seq[Long]): KernelPolicy = new KernelPolicy {
+    private var top = Long.MinValue
+    def observe(now: Long, ts: Long): Unit = top = math.max(top, ts)
+    def known: Boolean = top > Long.MinValue
+    def watermark: Long = top - (values.head >> values(1))
+    def save(out: DataOutput): Unit = out.writeLong(top)
+    def restore(in: DataInput): Unit = top = in.readLong()
   }
 }
 
