@@ -90,10 +90,12 @@ def _check_calendar(settings: Settings, shape: Framed) -> None:
 def _check_offset(settings: Settings, shape: Framed) -> None:
     if settings.offset is None:
         return
-    *_, frame = shape.spans().values()
-    if micros("offset", settings.offset) >= frame.least_micros:
-        problem = "is not inside a frame"
-        allowed = f"zero or more, and below {in_words(frame.least_micros)}"
+    spans = list(shape.spans().values())
+    # The starts of windows repeat after this length.
+    whole, period = ("window", spans[0]) if shape.kind == "cumulate" else ("frame", spans[-1])
+    if micros("offset", settings.offset) >= period.least_micros:
+        problem = f"is not inside a {whole}"
+        allowed = f"zero or more, and below {in_words(period.least_micros)}"
         raise refused(
             "offset",
             settings.offset,

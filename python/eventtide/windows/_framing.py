@@ -301,7 +301,9 @@ class Framing(Described):
         return self._with(shape=shape)
 
     def offset(self, offset: Duration) -> Self:
-        """Shift the starts of all windows from the epoch: zero or more, below the slide or step.
+        """Shift the starts of all windows from the epoch: zero or more, and below the slide.
+
+        Windows of `cumulate` repeat after their size, so their offset is below the size.
 
         With `time_zone` the offset is local time: days that begin at six also begin at six when the
         clocks change.
@@ -309,8 +311,8 @@ class Framing(Described):
         Raises
         ------
         InvalidDurationError
-            `offset` is not a duration, or is negative. An offset that is not below the slide or
-            step is refused when `results` is read.
+            `offset` is not a duration, or is negative. An offset that is too long is refused when
+            `results` is read.
 
         Examples
         --------

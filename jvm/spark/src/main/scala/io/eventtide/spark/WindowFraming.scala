@@ -112,7 +112,7 @@ private[spark] trait WindowFraming { this: WindowBuilder =>
   def byCount(rows: Int, every: Int): WindowBuilder =
     byCount(rows).changed(_.withOption("slide", SettingText.rows("slide", every)))
 
-  /** Shifts the starts of windows from the epoch; below the length of a frame. */
+  /** Shifts the starts of windows from the epoch; below the slide or, for `cumulate`, the size. */
   def offset(offset: String): WindowBuilder = set("offset", offset)
 
   /** As with text. */

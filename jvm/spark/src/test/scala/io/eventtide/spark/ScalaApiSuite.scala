@@ -94,6 +94,15 @@ class ScalaApiSuite extends AnyFunSuite with RocksSession {
     .createDataFrame(rows)
     .selectExpr("to_timestamp('2024-01-01 ' || _1) AS ts", "_2 AS device", "_3 AS v")
 
+  test("windows that grow may begin at any time within their size") {
+    val growing =
+      Eventtide.window(batch(("00:00:35", "a", 1))).eventTime("ts").cumulate("1m", "20s")
+    val results = growing.offset("30s").agg(count(lit(1)).as("n")).results
+    val bounds =
+      results.selectExpr("second(window.start)", "minute(window.end)", "second(window.end)")
+    assert(bounds.collect().toSet == Set(Row(30, 0, 50), Row(30, 1, 10), Row(30, 1, 30)))
+  }
+
   test("written results are repaired with late rows") {
     def averages(rows: DataFrame) = minutes(rows).agg(avg("v").as("mean"))
     val onTime = Seq(("00:00:01", "a", 1), ("00:01:10", "a", 5), ("00:00:02", "b", 3))

@@ -121,6 +121,17 @@ class StormWindowSuite extends AnyFunSuite with RocksSession {
     }
   }
 
+  test("a batch has a call for each full slide, too") {
+    val rows = spark.range(5).selectExpr("timestamp_seconds(id) AS ts", "id % 2 AS device")
+    val pairs = StormWindow()
+      .withTumblingWindow(Count(2))
+      .withTimestampField("ts")
+      .over(rows)
+      .groupBy("device")
+      .execute("device long, n int")(window => Seq(Row(window.key.getLong(0), window.get.size)))
+    assert(pairs.results.collect().toSet == Set(Row(0L, 2), Row(1L, 2)))
+  }
+
   test("without a timestamp, rows have the time of their batch") {
     val bolt = StormWindow().withTumblingWindow(Count(2)).over(rate).agg(sum(lit(1)).as("s"))
     assert(bolt.request.usesProcessingTime && bolt.results.columns.toSeq == Seq("window", "s"))
