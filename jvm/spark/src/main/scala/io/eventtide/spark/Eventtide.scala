@@ -1,7 +1,8 @@
 package io.eventtide.spark
 
+import org.apache.spark.SparkConf
 import org.apache.spark.sql.streaming.{DataStreamWriter, StreamingQuery}
-import org.apache.spark.sql.{Column, DataFrame, Dataset, classic}
+import org.apache.spark.sql.{Column, DataFrame, Dataset, SparkSession, classic}
 
 import io.eventtide.spark.planning.{EventtideRequest, RequestBuilder, WindowRequest}
 import io.eventtide.spark.repair.WindowRepair
@@ -25,6 +26,23 @@ import io.eventtide.spark.repair.WindowRepair
   *     The session needs `spark.sql.extensions=io.eventtide.spark.EventtideExtensions`.
   */
 object Eventtide extends EventtideReports with EventtideCheckpoints {
+
+  /** Installs Eventtide in the sessions of a builder, with Spark's RocksDB as state store, which
+    * windows need.
+    *
+    * {{{
+    *   val spark = Eventtide.configure(SparkSession.builder()).getOrCreate()
+    * }}}
+    *
+    *   - '''Edges:''' a setting of the state store in `spark-submit` or `spark-defaults.conf` stays.
+    *     Make the builder's own settings after this call. The jar must be on the class path.
+    */
+  def configure(builder: SparkSession.Builder): SparkSession.Builder = {
+    val known = new SparkConf()
+    val settings = SessionSettings.Defaults.filterNot { case (key, _) => known.contains(key) }
+    settings.foreach { case (key, value) => builder.config(key, value) }
+    builder.withExtensions(new EventtideExtensions)
+  }
 
   /** Adds a policy's watermark to a column of a stream. */
   def withWatermark(
@@ -115,4 +133,20 @@ object Eventtide extends EventtideReports with EventtideCheckpoints {
     val all = RequestBuilder.options(name, options, watermark)
     EventtideRequest.over(stream.toDF().asInstanceOf[classic.DataFrame], all, columns)
   }
+}
+
+/** The settings of a session that Eventtide needs, or recommends. */
+private[spark] object SessionSettings {
+  private val StateStore = "spark.sql.streaming.stateStore"
+
+  /** As `et.configure` in Python: in version 2 of Spark's state format, two drivers on one checkpoint
+    * never write the same file. Spark's check of new checkpoints rejects the checkpoint of a driver
+    * that was killed in its first batch.
+    */
+  val Defaults: Seq[(String, String)] = Seq(
+    s"$StateStore.providerClass" ->
+      "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider",
+    s"$StateStore.checkpointFormatVersion" -> "2",
+    "spark.sql.streaming.verifyCheckpointDirectoryEmptyOnStart" -> "false"
+  )
 }

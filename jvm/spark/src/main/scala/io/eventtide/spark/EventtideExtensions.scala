@@ -1,5 +1,7 @@
 package io.eventtide.spark
 
+import java.util.{Collections, WeakHashMap}
+
 import org.apache.spark.sql.SparkSessionExtensions
 import org.apache.spark.sql.classic.SparkSession
 
@@ -32,7 +34,10 @@ import io.eventtide.spark.planning.{
   * }}}
   */
 final class EventtideExtensions extends (SparkSessionExtensions => Unit) {
-  override def apply(extensions: SparkSessionExtensions): Unit = {
+  override def apply(extensions: SparkSessionExtensions): Unit =
+    if (EventtideExtensions.areNew(extensions)) inject(extensions)
+
+  private def inject(extensions: SparkSessionExtensions): Unit = {
     extensions.injectResolutionRule(session =>
       ResolveEventtideRequest(session.asInstanceOf[SparkSession])
     )
@@ -47,4 +52,15 @@ final class EventtideExtensions extends (SparkSessionExtensions => Unit) {
     )
     extensions.injectPlannerStrategy(session => WindowStrategy(session.asInstanceOf[SparkSession]))
   }
+}
+
+private object EventtideExtensions {
+  private val injected = Collections.newSetFromMap(
+    new WeakHashMap[SparkSessionExtensions, java.lang.Boolean]
+  )
+
+  /** Whether the rules are not yet there: a setting and `Eventtide.configure` may both install them.
+    */
+  def areNew(extensions: SparkSessionExtensions): Boolean =
+    injected.synchronized(injected.add(extensions))
 }

@@ -1,5 +1,10 @@
 package io.eventtide.spark
 
+import java.time.Duration
+
+import scala.concurrent.duration.FiniteDuration
+import scala.language.implicitConversions
+
 import org.apache.spark.sql.streaming.StreamingQuery
 import org.apache.spark.sql.{DataFrame, Dataset}
 
@@ -12,6 +17,9 @@ import org.apache.spark.sql.{DataFrame, Dataset}
   * }}}
   */
 object implicits {
+
+  /** Makes `5.seconds` of `scala.concurrent.duration` a duration. */
+  implicit def javaDuration(length: FiniteDuration): Duration = Duration.ofNanos(length.toNanos)
 
   /** The methods of a stream. */
   implicit final class EventtideDataset(private val rows: Dataset[_]) extends AnyVal {

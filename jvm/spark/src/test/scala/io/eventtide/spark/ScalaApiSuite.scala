@@ -166,6 +166,15 @@ class ScalaApiSuite extends AnyFunSuite with RocksSession {
     )
   }
 
+  test("durations of Scala are durations") {
+    import scala.concurrent.duration._
+    val options =
+      Eventtide.window().sliding(1.minute, 10.seconds).delay(250.millis).request.toOptions
+    assert(
+      options("size") == "PT60S" && options("slide") == "PT10S" && options("delay") == "PT0.25S"
+    )
+  }
+
   test("a typed Dataset has windows, and Spark's own withWatermark stays Spark's") {
     val session = spark
     import session.implicits._
@@ -197,7 +206,7 @@ class ScalaApiSuite extends AnyFunSuite with RocksSession {
     } finally thread.setContextClassLoader(before)
   }
 
-  test("a window is explained, and the JSON of the border as Python prints it") {
+  test("a window is explained with its watermark") {
     val rows = spark.readStream.format("rate").load()
     val counts = minutes(rows.selectExpr("timestamp AS ts", "'a' AS device", "1 AS v"))
     val lines = Eventtide.explained(counts.results).linesIterator.toSeq

@@ -37,6 +37,17 @@ class ScalaPageSuite extends AnyFunSuite with RocksSession {
     work(query)
   }
 
+  private def configured: SparkSession = {
+    // begin
+    val spark = Eventtide.configure(SparkSession.builder().master("local[2]")).getOrCreate()
+    // end
+    spark
+  }
+
+  test("a session of the page is the session that runs") {
+    assert(configured.sparkContext eq spark.sparkContext)
+  }
+
   private def sliding(events: DataFrame): WindowBuilder = {
     // begin
     val policy = WatermarkPolicy.limitingLagAndLull("10s", "1m").throttleByFrame("1s")

@@ -68,7 +68,7 @@ private[options] object DurationGrammar {
 
   /** The sign of a text, and the text without it and without Spark's word `interval`. */
   def signed(text: String): Signed = {
-    val bare = Interval.matcher(stripped(text)).replaceFirst("")
+    val bare = Interval.matcher(stripped(String.valueOf(text))).replaceFirst("")
     if (bare.startsWith("-")) Signed(-1, bare.substring(1)) else Signed(1, bare)
   }
 

@@ -84,11 +84,14 @@ private[spark] object DurationText {
   ): Nothing = throw EventtideException(
     "INVALID_DURATION",
     "option" -> option,
-    "value" -> (if (text.length > ShownText) s"${text.take(ShownText)}..." else text),
+    "value" -> shown(String.valueOf(text)),
     "problem" -> problem,
     "allowed" -> allowed,
     "example" -> example
   )
+
+  private def shown(text: String): String =
+    if (text.length > ShownText) s"${text.take(ShownText)}..." else text
 
   private def sum(option: String, text: String, parts: Seq[Part]): BigDecimal = {
     val (total, _) = parts.foldLeft((BigDecimal(0), BigDecimal(Long.MaxValue))) {

@@ -21,8 +21,10 @@ private[spark] object SettingText {
   }
 
   /** A length as the text that `DurationText` reads; ISO 8601 in Java has the sign inside. */
-  def text(length: Duration): String =
-    if (length.isNegative) s"-${length.negated}" else length.toString
+  def text(length: Duration): String = Option(length) match {
+    case Some(negative) if negative.isNegative => s"-${negative.negated}"
+    case other => String.valueOf(other.orNull) // a Java program may pass null
+  }
 
   private def checked(setting: Setting, text: String): String = setting.valueType match {
     case "duration" => duration(setting, text)

@@ -104,6 +104,14 @@ private[spark] object WindowCodec {
       lateRule = if (options.get("late_rule").isDefined) rules.lateRule else rules.session.lateRule
     )
     val maximum = options.duration("maximum_duration", 1000)
+    for (least <- gap; most <- maximum if most < least)
+      WindowConflicts.refuse(
+        "maximum_duration",
+        Durations.inWords(most),
+        "is shorter than the gap, so that no session could end by it",
+        s"${Durations.inWords(least)} or more",
+        "Use a longer duration, or none"
+      )
     SessionSpec(gap, maximum, rules.copy(session = own), delay(options))
   }
 

@@ -54,6 +54,20 @@ class DurationTextSuite extends AnyFunSuite {
     }
   }
 
+  test("null is no duration") {
+    val text = SettingText.text(null: java.time.Duration)
+    for (
+      read <- Seq[() => Any](
+        () => DurationText.micros("lag", null),
+        () => SizeText.read("size", null),
+        () => DurationText.micros("lag", text)
+      )
+    ) {
+      val error = intercept[EventtideException](read())
+      assert(error.getMessage.contains("is 'null', which cannot be read as a duration"))
+    }
+  }
+
   test("an error names the option, the value, what is allowed and an example") {
     val error = intercept[EventtideException](DurationText.micros("lag", "10 sekonds"))
     assert(
