@@ -5,7 +5,7 @@ import java.net.URLClassLoader
 import java.nio.file.Files
 import java.time.Instant
 
-import org.apache.spark.sql.functions.{avg, col, count, lit, sum}
+import org.apache.spark.sql.functions.{avg, col, count, expr, lit, max, sum}
 import org.apache.spark.sql.streaming.Trigger
 import org.apache.spark.sql.{DataFrame, Dataset, Row}
 import org.scalatest.funsuite.AnyFunSuite
@@ -118,6 +118,27 @@ class ScalaApiSuite extends AnyFunSuite with RocksSession {
         Row(0, "b", 3.0, "unchanged"),
         Row(2, "c", 2.0, "new")
       )
+    )
+  }
+
+  test("values that Spark cannot compare are repaired, too") {
+    val byDevice = expr("map_from_entries(collect_list(struct(device, v)))").as("by_device")
+    def maps(rows: DataFrame) =
+      Eventtide
+        .window(rows)
+        .eventTime("ts")
+        .tumbling("1m")
+        .agg(byDevice, max("nested").as("nested"))
+    def nested(rows: (String, String, Int)*) = batch(rows: _*)
+      .withColumn("nested", expr("struct(v AS v, array(CAST(v AS DOUBLE), double('NaN')) AS all)"))
+    val onTime = Seq(("00:00:01", "a", 1), ("00:01:10", "b", 5))
+    val late = Seq(("00:01:20", "c", 2))
+    val source = nested(onTime ++ late: _*)
+    val written = maps(nested(onTime: _*)).results
+    val repaired = Eventtide.repair(written, nested(late: _*), maps(source), source)
+    assert(
+      repaired.selectExpr("by_device['c']", "changed").collect().toSet ==
+        Set(Row(null, "unchanged"), Row(2, "corrected"))
     )
   }
 
