@@ -6,7 +6,7 @@ import scala.jdk.CollectionConverters._
 import scala.util.matching.Regex
 
 import com.fasterxml.jackson.databind.ObjectMapper
-import org.apache.spark.SparkThrowable
+import org.apache.spark.{QueryContext, SparkThrowable}
 
 /** An error with the problem, the value, the allowed values and the fix.
   *
@@ -16,10 +16,24 @@ import org.apache.spark.SparkThrowable
   * @param condition
   *   the name in the catalogue `errors.json`, which has the message; Spark's listeners and
   *   PySpark's `getCondition` show it
+  * @param places
+  *   the places in a SQL text that the error is about; the message ends with them
   */
-final class EventtideException(val condition: String, parameters: Map[String, String])
-    extends IllegalArgumentException(ErrorCatalogue.message(condition, parameters))
+final class EventtideException(
+    val condition: String,
+    parameters: Map[String, String],
+    places: Seq[QueryContext] = Nil
+) extends IllegalArgumentException(ErrorCatalogue.message(condition, parameters, places))
     with SparkThrowable {
+
+  /** This error at a place of a SQL text, unless it has a place already. */
+  private[spark] def at(place: Option[QueryContext]): EventtideException =
+    if (places.nonEmpty || place.isEmpty) this
+    else {
+      val placed = new EventtideException(condition, parameters, place.toSeq)
+      placed.setStackTrace(getStackTrace)
+      placed
+    }
 
   /** The exception class that the Python facade raises. */
   def pythonClass: String = ErrorCatalogue.pythonClass(condition)
@@ -35,6 +49,8 @@ final class EventtideException(val condition: String, parameters: Map[String, St
   override def getErrorClass: String = condition
 
   override def getMessageParameters: JMap[String, String] = parameters.asJava
+
+  override def getQueryContext: Array[QueryContext] = places.toArray
 
   // The catalogue has no SQL states, and Spark's catalogue does not have the condition.
   override def getSqlState: String = null
@@ -58,11 +74,18 @@ private[spark] object ErrorCatalogue {
 
   def has(condition: String): Boolean = entries.has(condition)
 
+  /** The message with the places in a SQL text, as Spark shows them. */
+  def message(
+      condition: String,
+      parameters: Map[String, String],
+      places: Seq[QueryContext]
+  ): String = (message(condition, parameters, BuildInfo.docs) +: places.map(_.summary)).mkString("\n")
+
   /** The message; if the docs have an address, it ends with the address of the condition. */
   def message(
       condition: String,
       parameters: Map[String, String],
-      docs: String = BuildInfo.docs
+      docs: String
   ): String = {
     val text = s"[$condition] ${problem(condition, parameters)} ${fix(condition, parameters)}"
     val anchor = condition.toLowerCase(Locale.ROOT)

@@ -16,10 +16,12 @@ import io.eventtide.spark.planning.{
   WatermarkStrategy,
   WindowStrategy
 }
+import io.eventtide.spark.sql.TableFunctions
 
 /** Installs Eventtide: `spark.sql.extensions=io.eventtide.spark.EventtideExtensions`.
   *
   * {{{
+  *   parsed SQL      TableFunctions: a call of a function becomes a request, or a report
   *   analyzer        ResolveEventtideRequest: a request becomes the nodes of a watermark or a window
   *                   StartQueryRule, as a hint rule: only these run before Spark's check
   *                   RetainTempCheckpoint, after the query's checkpoint has been resolved
@@ -38,6 +40,7 @@ final class EventtideExtensions extends (SparkSessionExtensions => Unit) {
     if (EventtideExtensions.areNew(extensions)) inject(extensions)
 
   private def inject(extensions: SparkSessionExtensions): Unit = {
+    TableFunctions.install(extensions)
     extensions.injectResolutionRule(session =>
       ResolveEventtideRequest(session.asInstanceOf[SparkSession])
     )

@@ -96,7 +96,7 @@ object ArchitectureSuite {
   private val Layers = Seq(
     "connect" -> Seq("connect"),
     "builders of other systems" -> Seq("storm", "voltsp"),
-    "api" -> Seq("api"),
+    "api" -> Seq("api", "sql"),
     "test kit" -> Seq("testkit"),
     "repair" -> Seq("repair"),
     "planning" -> Seq("planning"),

@@ -5,8 +5,8 @@ import io.eventtide.kernel.window.Trigger
 /** Reads the triggers of a window; for two of them, the option with the trigger's name has its
   * value.
   */
-private[options] object TriggerCodec {
-  private val Names = Seq("at_window_end", "on_update", "every", "every_rows", "when")
+private[spark] object TriggerCodec {
+  val Names: Seq[String] = Seq("at_window_end", "on_update", "every", "every_rows", "when")
 
   def read(options: OptionReader, hasCondition: Boolean): Seq[NamedTrigger] = {
     def trigger(name: String): Trigger = name match {

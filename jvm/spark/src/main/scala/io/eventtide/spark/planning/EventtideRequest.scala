@@ -59,7 +59,9 @@ private[spark] final case class ResolveEventtideRequest(session: SparkSession)
   override def apply(plan: LogicalPlan): LogicalPlan = plan.resolveOperatorsUp {
     case request: EventtideRequest if request.child.resolved =>
       val rows = SparkInternals.dataFrame(session, request.child)
-      val built = RequestBuilder.build(rows, request.options, request.columns)
+      val built = RequestPlaces.located(request) {
+        RequestBuilder.build(rows, request.options, request.columns)
+      }
       val result = built.queryExecution.analyzed
       // A batch passes a watermark unchanged. Only a node of its own can have the request's plan id.
       val resolved =

@@ -28,6 +28,11 @@ private[spark] final class QueryWatermark private[run] (run: RunState) {
   private var isClaimed = false
 
   def queryId: UUID = run.query.id
+  def name: Option[String] = run.query.name
+
+  /** The session that started the query. */
+  def owner: String = run.query.owner
+
   def runId: UUID = run.query.runId
   def nowMs: Long = run.query.nowMs
   def isActive: Boolean = run.query.isActive

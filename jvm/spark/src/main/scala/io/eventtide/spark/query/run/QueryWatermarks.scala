@@ -4,9 +4,12 @@ import java.lang.ref.SoftReference
 import java.util.UUID
 import java.util.concurrent.ConcurrentHashMap
 
+import scala.jdk.CollectionConverters._
+import scala.util.Try
+
 import org.apache.hadoop.fs.Path
 import org.apache.spark.sql.classic.SparkSession
-import org.apache.spark.sql.eventtide.StreamExecutionAccess
+import org.apache.spark.sql.eventtide.{SparkInternals, StreamExecutionAccess}
 import org.apache.spark.sql.internal.SQLConf
 
 import io.eventtide.spark.checkpoint.{BatchLedger, CheckpointStructure, RunEpoch}
@@ -19,12 +22,22 @@ import io.eventtide.spark.spi.PlanNodes
   *
   * Two queries from one DataFrame share Spark's node ids, and a restarted query is another run. So
   * only the run id identifies live state.
+  *
+  * Sessions of one driver may belong to different users. So a query is shown to the session that
+  * started it only, for which `report` is the one check.
   */
 private[spark] object QueryWatermarks {
   private val running = new ConcurrentHashMap[UUID, QueryWatermark]
 
   // The last reports of stopped queries, available while memory permits.
-  private val stopped = new ConcurrentHashMap[UUID, SoftReference[WatermarkReport]]
+  private val stopped = new ConcurrentHashMap[UUID, StoppedQuery]
+
+  private final class StoppedQuery(run: QueryWatermark, last: WatermarkReport) {
+    private val kept = new SoftReference(last)
+    val owner: String = run.owner
+    val name: Option[String] = run.name
+    def report: Option[WatermarkReport] = Option(kept.get)
+  }
 
   /** Finds or creates the watermark of a run, on the query's thread, before its first offset. */
   def attach(query: StreamExecutionAccess): QueryWatermark = {
@@ -107,26 +120,42 @@ private[spark] object QueryWatermarks {
     running.remove(watermark.runId)
     watermark.nameConflict()
     watermark.metrics.remove()
-    stopped.values.removeIf(_.get == null)
+    stopped.values.removeIf(_.report.isEmpty)
     val last = watermark.report.copy(isHolding = false) // a stopped run does not pause its clock
-    stopped.put(watermark.queryId, new SoftReference(last)): Unit
+    stopped.put(watermark.queryId, new StoppedQuery(watermark, last)): Unit
   }
 
-  /** The report of a query's last batch, for a query that runs or has stopped in this driver. */
-  def report(session: SparkSession, query: UUID): Option[WatermarkReport] =
-    attached(query).orElse(starting(session, query))
+  /** The report of a query's last batch, for a query that runs or has stopped in this driver. None
+    * for a query without a watermark, and for a query of another session.
+    */
+  def report(session: SparkSession, query: UUID): Option[WatermarkReport] = {
+    val asks = SparkInternals.sessionId(session)
+    running.values.asScala.find(_.queryId == query) match {
+      case Some(watermark) => Option.when(watermark.owner == asks)(watermark.report)
+      case None => last(asks, query).orElse(starting(session, query))
+    }
+  }
+
+  /** The id of a query of a session, by its id or by its name. A name means the running query, or
+    * else a stopped one.
+    */
+  def find(session: SparkSession, query: String): Option[UUID] = {
+    val named = session.streams.active.find(_.name == query).map(_.id)
+    def ended = stopped.asScala.collectFirst {
+      case (id, kept) if kept.name.contains(query) && kept.owner == SparkInternals.sessionId(session) =>
+        id
+    }
+    named.orElse(ended).orElse(Try(UUID.fromString(query)).toOption)
+  }
+
+  private def last(asks: String, query: UUID): Option[WatermarkReport] =
+    Option(stopped.get(query)).filter(_.owner == asks).flatMap(_.report)
 
   // For a query that has not opened its sources yet.
   private def starting(session: SparkSession, query: UUID): Option[WatermarkReport] =
     StreamExecutionAccess
       .find(session, query)
+      .filter(_.owner == SparkInternals.sessionId(session))
       .filter(run => PlanNodes.watermarks(run.analyzedPlan).nonEmpty)
       .map(run => WatermarkReport.beforeFirstBatch(run.nowMs * 1000))
-
-  private def attached(query: UUID): Option[WatermarkReport] =
-    running.values.stream
-      .filter(_.queryId == query)
-      .findFirst
-      .map[Option[WatermarkReport]](watermark => Some(watermark.report))
-      .orElse(Option(stopped.get(query)).flatMap(kept => Option(kept.get)))
 }

@@ -37,6 +37,12 @@ object SparkInternals {
 
   def expression(column: Column): Expression = ExpressionUtils.expression(column)
 
+  /** The column of an expression that is not resolved yet. */
+  def column(expression: Expression): Column = ExpressionUtils.column(expression)
+
+  /** The id of a session, which its streaming queries keep. */
+  def sessionId(session: SparkSession): String = session.sessionUUID
+
   /** The id of a plan of Spark Connect, by which a client names the columns of a DataFrame. */
   def planId(plan: LogicalPlan): Option[Long] = plan.getTagValue(LogicalPlan.PLAN_ID_TAG)
 

@@ -70,6 +70,11 @@ final class StreamExecutionAccess private (execution: StreamExecution) {
     */
   def session: SparkSession = execution.sparkSessionForStream
 
+  /** The id of the user's session, which has started the query. */
+  def owner: String = execution.sparkSession.sessionUUID
+
+  def name: Option[String] = Option(execution.name)
+
   def checkpointRoot: String = execution.resolvedCheckpointRoot
   def analyzedPlan: LogicalPlan = execution.analyzedPlan
   def nowMs: Long = execution.triggerClock.getTimeMillis()

@@ -1,0 +1,80 @@
+package io.eventtide.spark.sql
+
+import java.util.Locale
+import java.util.regex.Pattern
+
+import org.apache.spark.sql.catalyst.expressions.{Expression, NamedArgumentExpression}
+import org.apache.spark.sql.catalyst.trees.Origin
+
+import io.eventtide.spark.EventtideException
+
+/** An argument of a call.
+  *
+  * @param place
+  *   the argument in the SQL text, with its name if it has one there
+  */
+private[sql] final case class Argument(name: String, value: Expression, place: Origin) {
+
+  /** The value as the text has it. */
+  def text: String = value match {
+    case QuotedArgument(expression) => expression.sql
+    case other => other.sql
+  }
+
+  /** An error about this argument. */
+  def refuse(condition: String, parameters: (String, Any)*): Nothing =
+    throw EventtideException(condition, ("option" -> name) +: parameters: _*)
+      .at(place.getQueryContext.headOption)
+}
+
+private[sql] object Argument {
+
+  /** The arguments of a call, each with its name. */
+  def read(function: TableFunction, values: Seq[Expression]): Seq[Argument] = {
+    val (before, named) = values.span(!_.isInstanceOf[NamedArgumentExpression])
+    val first = before.zipWithIndex.map { case (value, i) =>
+      Argument(function.positional.lift(i).getOrElse(nameless(function, value)), value, value.origin)
+    }
+    val others = named.map {
+      case NamedArgumentExpression(key, value) =>
+        val argument = Argument(key.toLowerCase(Locale.ROOT), value, withName(key, value.origin))
+        if (!function.arguments.contains(argument.name)) unknown(function, argument)
+        argument
+      case value => nameless(function, value)
+    }
+    val all = first ++ others
+    all.diff(all.distinctBy(_.name)).headOption.foreach { second =>
+      second.refuse("SQL_ARGUMENT_TWICE", "function" -> function.name)
+    }
+    all
+  }
+
+  private def nameless(function: TableFunction, value: Expression): Nothing =
+    Argument("", value, value.origin).refuse(
+      "SQL_ARGUMENT_WITHOUT_NAME",
+      "function" -> function.name,
+      "value" -> Argument("", value, value.origin).text,
+      "positional" -> function.positional.mkString(", ")
+    )
+
+  private def unknown(function: TableFunction, argument: Argument): Nothing =
+    argument.refuse("UNKNOWN_OPTION", "allowed" -> function.arguments.mkString(", "))
+
+  // Spark keeps the place of the value only.
+  private def withName(name: String, value: Origin): Origin = {
+    val found = for {
+      text <- value.sqlText
+      start <- value.startIndex
+      column <- value.startPosition
+      pattern = Pattern.compile(s"(?i)`?${Pattern.quote(name)}`?[ \\t]*=>[ \\t]*$$")
+      matcher = pattern.matcher(text.take(start))
+      if matcher.find()
+      length = start - matcher.start
+      if length <= column
+    } yield value.copy(
+      startIndex = Some(start - length),
+      startPosition = Some(column - length)
+    )
+    found.getOrElse(value)
+  }
+}
