@@ -79,7 +79,8 @@ private[spark] object ErrorCatalogue {
       condition: String,
       parameters: Map[String, String],
       places: Seq[QueryContext]
-  ): String = (message(condition, parameters, BuildInfo.docs) +: places.map(_.summary)).mkString("\n")
+  ): String =
+    (message(condition, parameters, BuildInfo.docs) +: places.map(_.summary)).mkString("\n")
 
   /** The message; if the docs have an address, it ends with the address of the condition. */
   def message(

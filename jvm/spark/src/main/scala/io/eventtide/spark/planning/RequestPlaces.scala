@@ -25,15 +25,34 @@ private[spark] final case class RequestPlaces(call: Origin, arguments: Map[Strin
   private def argumentOf(error: EventtideException): Option[String] = {
     val parameters = error.getMessageParameters
     val named = Option(parameters.get("option")).map(_.stripPrefix("watermark."))
-    def inReason = Option(parameters.get("reason")).flatMap { reason =>
-      arguments.keys.filter(name => reason.startsWith(s"$name ")).toSeq.maxByOption(_.length)
-    }
-    named.filter(arguments.contains).orElse(inReason).orElse(RequestPlaces.About(error.condition))
+    val reason = Option(parameters.get("reason"))
+    named
+      .filter(arguments.contains)
+      .orElse(reason.flatMap(begins))
+      .orElse(reason.filter(_ => RequestPlaces.OfColumns(error.condition)).flatMap(names))
+      .orElse(RequestPlaces.About(error.condition))
   }
+
+  // As in "lag must be zero or more".
+  private def begins(reason: String): Option[String] =
+    arguments.keys.filter(name => reason.startsWith(s"$name ")).toSeq.maxByOption(_.length)
+
+  // The keys or the aggregates, by the column that Spark does not know.
+  private def names(reason: String): Option[String] =
+    RequestPlaces.Quoted.findFirstMatchIn(reason).flatMap { column =>
+      Seq("key_by", "agg").find { name =>
+        arguments.get(name).flatMap(_.getQueryContext.headOption).exists { place =>
+          place.fragment.contains(column.group(1))
+        }
+      }
+    }
 }
 
 private[spark] object RequestPlaces {
   private val Tag = TreeNodeTag[RequestPlaces]("eventtide_places")
+
+  private val OfColumns = Set("WINDOW_COLUMN_UNKNOWN", "WINDOW_UNRESOLVED")
+  private val Quoted = "`([^`]+)`".r
 
   private val Conditions = Seq(
     "event_time" -> "EVENT_TIME_TYPE,UNKNOWN_COLUMN,NO_WATERMARK,DUPLICATE_WATERMARK",
@@ -51,9 +70,12 @@ private[spark] object RequestPlaces {
   )
 
   /** The argument that a condition is about. */
-  private val About: String => Option[String] = Conditions.flatMap { case (argument, conditions) =>
-    conditions.split(',').map(_ -> argument)
-  }.toMap.get
+  private val About: String => Option[String] = Conditions
+    .flatMap { case (argument, conditions) =>
+      conditions.split(',').map(_ -> argument)
+    }
+    .toMap
+    .get
 
   def set(request: EventtideRequest, places: RequestPlaces): Unit = request.setTagValue(Tag, places)
 

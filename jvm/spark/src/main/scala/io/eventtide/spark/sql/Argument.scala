@@ -21,6 +21,11 @@ private[sql] final case class Argument(name: String, value: Expression, place: O
     case other => other.sql
   }
 
+  /** Runs work whose errors point at this argument. */
+  def located[A](work: => A): A =
+    try work
+    catch { case error: EventtideException => throw error.at(place.getQueryContext.headOption) }
+
   /** An error about this argument. */
   def refuse(condition: String, parameters: (String, Any)*): Nothing =
     throw EventtideException(condition, ("option" -> name) +: parameters: _*)
@@ -33,7 +38,11 @@ private[sql] object Argument {
   def read(function: TableFunction, values: Seq[Expression]): Seq[Argument] = {
     val (before, named) = values.span(!_.isInstanceOf[NamedArgumentExpression])
     val first = before.zipWithIndex.map { case (value, i) =>
-      Argument(function.positional.lift(i).getOrElse(nameless(function, value)), value, value.origin)
+      Argument(
+        function.positional.lift(i).getOrElse(nameless(function, value)),
+        value,
+        value.origin
+      )
     }
     val others = named.map {
       case NamedArgumentExpression(key, value) =>
@@ -60,8 +69,8 @@ private[sql] object Argument {
   private def unknown(function: TableFunction, argument: Argument): Nothing =
     argument.refuse("UNKNOWN_OPTION", "allowed" -> function.arguments.mkString(", "))
 
-  // Spark keeps the place of the value only.
-  private def withName(name: String, value: Origin): Origin = {
+  /** The place of a value with its name, where the text has it. Spark keeps that of the value. */
+  def withName(name: String, value: Origin): Origin = {
     val found = for {
       text <- value.sqlText
       start <- value.startIndex

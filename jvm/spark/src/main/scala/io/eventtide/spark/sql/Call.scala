@@ -13,25 +13,24 @@ private[sql] final case class Call(name: String, values: Seq[Expression], argume
   /** The values by the names of parameters, of which the first values need no name. */
   def named(parameters: Seq[String]): Map[String, Argument] = {
     val all = values.zipWithIndex.map {
-      case (NamedArgumentExpression(key, value), _) => key.toLowerCase(Locale.ROOT) -> value
-      case (value, i) => parameters.lift(i).getOrElse(tooMany(parameters)) -> value
+      case (NamedArgumentExpression(key, value), _) =>
+        parameter(key.toLowerCase(Locale.ROOT), value)
+      case (value, i) => parameter(parameters.lift(i).getOrElse(tooMany(parameters)), value)
     }
-    all.find { case (name, _) => !parameters.contains(name) }.foreach { case (name, _) =>
-      unknown(name, parameters)
+    all.find(of => !parameters.contains(of.name)).foreach { other =>
+      other.refuse("UNKNOWN_OPTION", "allowed" -> Call.listed(parameters))
     }
-    if (all.map(_._1).distinct.length < all.length) tooMany(parameters)
-    all.map { case (name, value) => name -> parameter(name, value) }.toMap
+    if (all.distinctBy(_.name).length < all.length) tooMany(parameters)
+    all.map(of => of.name -> of).toMap
   }
 
-  /** A value of this call, named for errors. */
+  /** A value of this call, named for errors. A value in a text in quotes has the place of the text.
+    */
   def parameter(name: String, value: Expression): Argument = {
-    val place = if (value.origin.sqlText == argument.place.sqlText) value.origin else argument.place
+    val isInText = value.origin.sqlText == argument.place.sqlText
+    val place = if (isInText) Argument.withName(name, value.origin) else argument.place
     Argument(name, QuotedArgument(value), place)
   }
-
-  def unknown(name: String, parameters: Seq[String]): Nothing = argument
-    .copy(name = name)
-    .refuse("UNKNOWN_OPTION", "allowed" -> Call.listed(parameters))
 
   private def tooMany(parameters: Seq[String]): Nothing = argument.refuse(
     "SQL_CALL",

@@ -4,11 +4,7 @@ import scala.util.control.NonFatal
 
 import org.apache.spark.sql.Column
 import org.apache.spark.sql.catalyst.analysis.{UnresolvedAlias, UnresolvedFunction}
-import org.apache.spark.sql.catalyst.expressions.{
-  CreateNamedStruct,
-  Expression,
-  Literal
-}
+import org.apache.spark.sql.catalyst.expressions.{CreateNamedStruct, Expression, Literal}
 import org.apache.spark.sql.catalyst.plans.logical.{OneRowRelation, Project}
 import org.apache.spark.sql.classic.SparkSession
 import org.apache.spark.sql.eventtide.SparkInternals
@@ -34,7 +30,11 @@ private[sql] final class ExpressionList(session: SparkSession) {
   def one(argument: Argument): Expression = expressions(argument) match {
     case Seq(only) => only
     case several =>
-      argument.refuse("INVALID_CHOICE", "value" -> several.map(_.sql).mkString(", "), "allowed" -> "one expression")
+      argument.refuse(
+        "INVALID_CHOICE",
+        "value" -> several.map(_.sql).mkString(", "),
+        "allowed" -> "one expression"
+      )
   }
 
   def expressions(argument: Argument): Seq[Expression] = argument.value match {

@@ -11,7 +11,7 @@ private[sql] object IngestionTimeFunction extends TableFunction {
   override def usage: String =
     s"$name(TABLE(rows), into) - The rows with their ingestion time, for which no row is late."
   override def positional: Seq[String] = Seq(TableFunction.Data, "into")
-  override def quoted: Set[String] = Set("into", "decorators")
+  override def quoted: Set[String] = Set(TableFunction.Data, "into", "decorators")
   override def arguments: Seq[String] = Seq(TableFunction.Data, "into", "decorators")
 
   /** The policy of the watermark, which is the only possible one. */

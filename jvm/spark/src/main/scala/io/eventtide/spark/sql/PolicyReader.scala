@@ -28,6 +28,7 @@ import io.eventtide.spark.options.OptionReader
   */
 private[sql] final class PolicyReader(call: FunctionCall) {
   private val values = new ArgumentReader(call.session)
+  private val times = new TimeReader(call.session)
   private val lists = new ExpressionList(call.session)
 
   /** The options of the policy; empty without one. */
@@ -78,7 +79,8 @@ private[sql] final class PolicyReader(call: FunctionCall) {
         map.arguments
       case several => several
     }
-    val (names, policies) = pairs.grouped(2).toSeq.collect { case Seq(name, of) => name -> of }.unzip
+    val (names, policies) =
+      pairs.grouped(2).toSeq.collect { case Seq(name, of) => name -> of }.unzip
     if (names.length * 2 != pairs.length || names.isEmpty) {
       val pattern = s"${BySubstream.name}('eu', with_fixed_lag('1m'), '*', with_fixed_lag('5s'))"
       policy.argument.refuse("SQL_CALL", "value" -> policy.argument.text, "call" -> pattern)
@@ -91,7 +93,8 @@ private[sql] final class PolicyReader(call: FunctionCall) {
 
   /** The options of the decorators. */
   def decorators: Map[String, String] = {
-    val written = call.get("decorators").toSeq.flatMap(of => lists.expressions(of).map(Call.of(of, _)))
+    val written =
+      call.get("decorators").toSeq.flatMap(of => lists.expressions(of).map(Call.of(of, _)))
     written.zipWithIndex.flatMap { case (decorator, i) =>
       val prefix = s"decorators.$i"
       val own =
@@ -116,7 +119,7 @@ private[sql] final class PolicyReader(call: FunctionCall) {
   private def guard(decorator: Call, prefix: String): Map[String, String] =
     decorator.named(Seq("max_ahead", "on")).map {
       case ("on", mode) => s"${prefix}on" -> values.text(mode)
-      case (name, ahead) => s"$prefix$name" -> values.duration(ahead, isPositive = false)
+      case (name, ahead) => s"$prefix$name" -> times.duration(ahead, isPositive = false)
     }
 
   private def parameters(of: Call, kind: RuleKind, prefix: String): Map[String, String] = {
@@ -124,7 +127,7 @@ private[sql] final class PolicyReader(call: FunctionCall) {
     kind.params.flatMap { param =>
       written.get(param.name).map { value =>
         val text = param.kind match {
-          case ParamKind.Duration => values.duration(value, param.least > 0)
+          case ParamKind.Duration => times.duration(value, param.least > 0)
           case ParamKind.Count => values.count(value)
         }
         s"$prefix${param.name}" -> text
@@ -138,7 +141,9 @@ private[sql] object PolicyReader {
 
   /** The parameters of all policies. */
   def parameters: Seq[String] =
-    ((Policies.builtIn ++ Policies.custom).flatMap(_.params.map(_.name)) :+ WatermarkFrom.Column).distinct
+    ((Policies.builtIn ++ Policies.custom).flatMap(
+      _.params.map(_.name)
+    ) :+ WatermarkFrom.Column).distinct
 
   private def names: Seq[String] =
     (Policies.builtIn ++ Policies.custom).map(_.name) :+ WatermarkFrom.Name

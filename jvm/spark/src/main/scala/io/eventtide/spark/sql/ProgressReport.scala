@@ -55,7 +55,9 @@ private[sql] object ProgressReport {
   )
 
   val Schema: StructType =
-    StructType((OfQuery ++ OfInput ++ OfSubstream).map(field => StructField(field.name, field.kind)))
+    StructType(
+      (OfQuery ++ OfInput ++ OfSubstream).map(field => StructField(field.name, field.kind))
+    )
 
   private val mapper = new ObjectMapper()
 
@@ -70,7 +72,8 @@ private[sql] object ProgressReport {
     } yield {
       val behind = for (of <- longOf(substream, "top"); first <- top) yield first - of
       val own = OfSubstream.map { field =>
-        if (field.name == "lag_behind_leader") behind.map(Long.box).orNull else field.value(substream)
+        if (field.name == "lag_behind_leader") behind.map(Long.box).orNull
+        else field.value(substream)
       }
       InternalRow.fromSeq(OfQuery.map(_.value(query)) ++ OfInput.map(_.value(input)) ++ own)
     }

@@ -1,13 +1,12 @@
 package io.eventtide.spark.sql
 
+import com.fasterxml.jackson.databind.ObjectMapper
 import org.apache.hadoop.fs.Path
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.classic.SparkSession
 import org.apache.spark.sql.types.{StringType, StructType}
 import org.apache.spark.unsafe.types.UTF8String
-
-import com.fasterxml.jackson.databind.ObjectMapper
 
 import io.eventtide.spark.EventtideException
 import io.eventtide.spark.query.doctor.CheckpointReport

@@ -5,6 +5,7 @@ import io.eventtide.spark.options.{OptionReader, Setting}
 /** Reads the settings of the table as options, by the types of their values. */
 private[sql] final class SettingReader(call: FunctionCall) {
   private val values = new ArgumentReader(call.session)
+  private val times = new TimeReader(call.session)
 
   /** The options of settings that the call has. */
   def options(settings: Seq[Setting]): Map[String, String] =
@@ -13,12 +14,12 @@ private[sql] final class SettingReader(call: FunctionCall) {
   private def read(setting: Setting, argument: Argument): Seq[(String, String)] = {
     val name = setting.option
     setting.valueType match {
-      case "duration" => Seq(name -> values.duration(argument, setting.least > 0))
+      case "duration" => Seq(name -> times.duration(argument, setting.least > 0))
       case "positive duration, or never" => Seq(name -> ttl(argument))
-      case "size" => Seq(name -> values.size(argument, zone.isDefined))
+      case "size" => Seq(name -> times.size(argument, zone.isDefined))
       case "count" => Seq(name -> values.count(argument))
       case "flag" => Option.when(values.flag(argument))(name -> "true").toSeq
-      case "instant" => Seq(name -> values.instant(argument, zone))
+      case "instant" => Seq(name -> times.instant(argument, zone))
       case "count or names" => expected(argument)
       case "choice" => Seq(name -> choice(setting, argument))
       case "text" => Seq(name -> values.text(argument))
@@ -37,7 +38,7 @@ private[sql] final class SettingReader(call: FunctionCall) {
 
   private def ttl(argument: Argument): String =
     if (values.isText(argument) && values.text(argument) == "never") "never"
-    else values.duration(argument, isPositive = true)
+    else times.duration(argument, isPositive = true)
 
   private def expected(argument: Argument): Seq[(String, String)] =
     if (values.isNumber(argument)) Seq("expected" -> values.count(argument))

@@ -2,10 +2,10 @@ package io.eventtide.spark.sql
 
 import java.util.Locale
 
+import org.apache.spark.sql.SparkSessionExtensions
 import org.apache.spark.sql.catalyst.FunctionIdentifier
 import org.apache.spark.sql.catalyst.expressions.{Expression, ExpressionInfo}
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
-import org.apache.spark.sql.SparkSessionExtensions
 
 import io.eventtide.spark.EventtideException
 

@@ -8,6 +8,7 @@ import io.eventtide.spark.options.TriggerCodec
 /** Reads the triggers of a window: `triggers => (at_window_end, every('10s'), when(n >= 100))`. */
 private[sql] final class TriggerReader(call: FunctionCall) {
   private val values = new ArgumentReader(call.session)
+  private val times = new TimeReader(call.session)
   private val lists = new ExpressionList(call.session)
 
   private val triggers: Seq[Call] =
@@ -32,7 +33,7 @@ private[sql] final class TriggerReader(call: FunctionCall) {
   }
 
   private def option(trigger: Call): Option[(String, String)] = trigger.name match {
-    case "every" => Some("every" -> values.duration(value(trigger, "every"), isPositive = true))
+    case "every" => Some("every" -> times.duration(value(trigger, "every"), isPositive = true))
     case "every_rows" => Some("every_rows" -> values.count(value(trigger, "every_rows")))
     case "when" => value(trigger, "condition"): Unit; None
     case name if TriggerCodec.Names.contains(name) =>

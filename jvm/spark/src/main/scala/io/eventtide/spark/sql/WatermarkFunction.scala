@@ -14,7 +14,7 @@ private[sql] object WatermarkFunction extends TableFunction {
   override def usage: String =
     s"$name(TABLE(rows), event_time, policy, ...) - The rows with the watermark of a policy."
   override def positional: Seq[String] = Seq(TableFunction.Data, "event_time", "policy")
-  override def quoted: Set[String] = WatermarkArguments.Quoted
+  override def quoted: Set[String] = WatermarkArguments.Quoted + TableFunction.Data
   override def arguments: Seq[String] = TableFunction.Data +: WatermarkArguments.all
 
   override def plan(call: FunctionCall): LogicalPlan = {

@@ -13,13 +13,15 @@ import io.eventtide.spark.planning.{EventtideRequest, RequestBuilder}
 /** The arguments of a window. */
 private[sql] final class WindowArguments(call: FunctionCall) {
   private val values = new ArgumentReader(call.session)
+  private val times = new TimeReader(call.session)
   private val lists = new ExpressionList(call.session)
   private val settings = new SettingReader(call)
   private val watermark = new WatermarkArguments(call)
   private val triggers = new TriggerReader(call)
 
   def request: EventtideRequest = {
-    if (!call.get("processing_time").exists(values.flag)) windows(watermark.eventTime, call.table.plan)
+    if (!call.get("processing_time").exists(values.flag))
+      windows(watermark.eventTime, call.table.plan)
     else {
       call.get("event_time").orElse(call.get("policy")).foreach { other =>
         other.refuse("SQL_PROCESSING_TIME")
@@ -68,10 +70,11 @@ private[sql] final class WindowArguments(call: FunctionCall) {
     }
   }
 
-  private def gap: Map[String, String] = call.get("gap").fold(Map.empty[String, String]) { argument =>
-    val text = if (rowGap.isDefined) "column" else values.duration(argument, isPositive = true)
-    Map("gap" -> text)
-  }
+  private def gap: Map[String, String] =
+    call.get("gap").fold(Map.empty[String, String]) { argument =>
+      val text = if (rowGap.isDefined) "column" else times.duration(argument, isPositive = true)
+      Map("gap" -> text)
+    }
 
   /** The gap of each row: an expression that is not a constant. */
   private def rowGap: Option[Column] =

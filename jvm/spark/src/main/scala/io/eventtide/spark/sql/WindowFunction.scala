@@ -13,7 +13,14 @@ private[sql] object WindowFunction extends TableFunction {
     s"$name(TABLE(rows), event_time, policy, size => ..., agg => ...) - The results of windows."
   override def positional: Seq[String] = Seq(TableFunction.Data, "event_time", "policy")
   override def quoted: Set[String] =
-    WatermarkArguments.Quoted ++ Set("key_by", "agg", "gap", "scope", "triggers")
+    WatermarkArguments.Quoted ++ Set(
+      TableFunction.Data,
+      "key_by",
+      "agg",
+      "gap",
+      "scope",
+      "triggers"
+    )
   override def arguments: Seq[String] =
     ((TableFunction.Data +: WatermarkArguments.all) ++ Seq("processing_time", "key_by", "agg") ++
       settings.map(_.option)).distinct

@@ -27,7 +27,8 @@ trait SqlPlans extends LocalSession { this: Suite =>
       .createOrReplaceTempView("history")
   }
 
-  protected def plan(sql: String): String = text(spark.sql(sql))
+  protected def plan(sql: String, parameters: Map[String, Any] = Map.empty): String =
+    text(spark.sql(sql, parameters))
 
   /** The plan of a request as Python's builder makes it. */
   protected def requested(
@@ -52,7 +53,7 @@ trait SqlPlans extends LocalSession { this: Suite =>
   private def text(rows: DataFrame): String = {
     val analyzed = rows.asInstanceOf[classic.DataFrame].queryExecution.analyzed
     val plain = EliminateSubqueryAliases(analyzed).transformUp {
-      case Project(columns, child) if columns == child.output => child // SELECT *
+      case Project(all, child) if all.map(_.exprId) == child.output.map(_.exprId) => child
     }
     plain.treeString
       .replaceAll("#\\d+L?", "#")

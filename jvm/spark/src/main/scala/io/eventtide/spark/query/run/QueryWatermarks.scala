@@ -142,7 +142,8 @@ private[spark] object QueryWatermarks {
   def find(session: SparkSession, query: String): Option[UUID] = {
     val named = session.streams.active.find(_.name == query).map(_.id)
     def ended = stopped.asScala.collectFirst {
-      case (id, kept) if kept.name.contains(query) && kept.owner == SparkInternals.sessionId(session) =>
+      case (id, kept)
+          if kept.name.contains(query) && kept.owner == SparkInternals.sessionId(session) =>
         id
     }
     named.orElse(ended).orElse(Try(UUID.fromString(query)).toOption)
