@@ -74,6 +74,13 @@ private[spark] object ErrorCatalogue {
 
   def has(condition: String): Boolean = entries.has(condition)
 
+  /** The templates of all messages, by condition, with parameters as in Spark's catalogue. */
+  def templates: Map[String, String] =
+    entries.fieldNames.asScala.map { condition =>
+      val entry = entries.get(condition)
+      condition -> s"${entry.get("problem").asText} ${entry.get("fix").asText}"
+    }.toMap
+
   /** The message with the places in a SQL text, as Spark shows them. */
   def message(
       condition: String,

@@ -4,6 +4,7 @@ import java.util.{Collections, WeakHashMap}
 
 import org.apache.spark.sql.SparkSessionExtensions
 import org.apache.spark.sql.classic.SparkSession
+import org.apache.spark.sql.eventtide.SparkErrors
 
 import io.eventtide.spark.latelog.RetainTempCheckpoint
 import io.eventtide.spark.planning.{
@@ -40,6 +41,7 @@ final class EventtideExtensions extends (SparkSessionExtensions => Unit) {
     if (EventtideExtensions.areNew(extensions)) inject(extensions)
 
   private def inject(extensions: SparkSessionExtensions): Unit = {
+    SparkErrors.add(ErrorCatalogue.templates)
     TableFunctions.install(extensions)
     extensions.injectResolutionRule(session =>
       ResolveEventtideRequest(session.asInstanceOf[SparkSession])

@@ -5,7 +5,7 @@ import org.apache.hadoop.fs.Path
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.classic.SparkSession
-import org.apache.spark.sql.types.{StringType, StructType}
+import org.apache.spark.sql.types.{BooleanType, StringType, StructType}
 import org.apache.spark.unsafe.types.UTF8String
 
 import io.eventtide.spark.EventtideException
@@ -35,9 +35,15 @@ private[sql] object BlameFunction extends QueryFunction {
   override protected def report(query: String): Report = Blame(query)
 
   private case class Blame(query: String) extends Report {
-    override def schema: StructType = new StructType().add("blame", StringType)
-    override def rows(session: SparkSession): Seq[InternalRow] =
-      Seq(InternalRow(UTF8String.fromString(QueryFunction.report(session, query).blame)))
+    override def schema: StructType =
+      new StructType().add("blame", StringType, false).add("is_active", BooleanType, false)
+
+    // After the end of a query, its last batch counts.
+    override def rows(session: SparkSession): Seq[InternalRow] = {
+      val said = UTF8String.fromString(QueryFunction.report(session, query).blame)
+      val id = QueryWatermarks.find(session, query)
+      Seq(InternalRow(said, session.streams.active.map(_.id).exists(id.contains)))
+    }
   }
 }
 

@@ -1,0 +1,245 @@
+"""SQL gives what Python's builders give: results, late rows, checkpoints, and errors with a place."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import eventtide as et
+import pytest
+from eventtide import WatermarkPolicies
+from eventtide.testing import Script
+from pyspark.errors import IllegalArgumentException
+from pyspark.sql import functions as F  # noqa: N812 - PySpark's own convention
+
+from tests.spark.queries import at
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from eventtide import WindowBuilder
+    from pyspark.sql import DataFrame, SparkSession
+
+EVENTS = "ts timestamp, device string, v long"
+LAG = WatermarkPolicies.with_fixed_lag("5s")
+AGG = "agg => 'count(*) AS n, max(v) AS top'"
+
+
+def window(events: DataFrame) -> WindowBuilder:
+    """Return the part of a window that the cases share."""
+    aggregates = [F.count("*").alias("n"), F.max("v").alias("top")]
+    return et.window(events).event_time("ts", LAG).key_by("device").agg(*aggregates)
+
+
+def sql(more: str) -> Callable[[DataFrame], DataFrame]:
+    """Return the query of a window in SQL over its rows."""
+
+    def query(events: DataFrame) -> DataFrame:
+        head = "TABLE({events}), ts, with_fixed_lag('5s'), key_by => device"
+        text = f"SELECT * FROM eventtide_window({head}, {AGG}, {more})"
+        return events.sparkSession.sql(text, events=events)
+
+    return query
+
+
+KINDS: dict[str, tuple[Callable[[DataFrame], WindowBuilder], str]] = {
+    "tumbling": (lambda e: window(e).tumbling("10s"), "size => '10s'"),
+    "sliding": (
+        lambda e: window(e).sliding("10s", every="2s").delay("1s"),
+        "size => INTERVAL 10 SECONDS, slide => '2s', delay => '1 second'",
+    ),
+    "cumulate": (lambda e: window(e).cumulate("10s", step="5s"), "size => '10s', step => '5s'"),
+    "session": (
+        lambda e: window(e).session("3s", maximum_duration="20s"),
+        "gap => '3s', maximum_duration => '20s'",
+    ),
+    "row gap": (
+        lambda e: window(e).session(F.when(F.col("v") > 4, "5 seconds").otherwise("2 seconds")),
+        "gap => CASE WHEN v > 4 THEN '5 seconds' ELSE '2 seconds' END",
+    ),
+    "count": (lambda e: window(e).by_count(3, every=2), "rows => 3, slide => 2"),
+    "key time": (
+        lambda e: window(e).tumbling("10s").watermark_scope("key").key_idle_timeout("20s"),
+        "size => '10s', scope => 'key', key_idle_timeout => '20s'",
+    ),
+    "triggers": (
+        lambda e: (
+            window(e)
+            .tumbling("10s")
+            .allowed_lateness("10s")
+            .emit(
+                "at_window_end",
+                et.WindowTrigger.every_rows(2),
+                et.WindowTrigger.when("n >= 3"),
+                late_updates=True,
+            )
+        ),
+        "size => '10s', allowed_lateness => '10s', late_updates => true,"
+        " triggers => (at_window_end, every_rows(2), when(n >= 3))",
+    ),
+    "calendar": (
+        lambda e: window(e).tumbling("1 day").time_zone("Europe/Berlin").late("count"),
+        "size => INTERVAL 1 DAY, time_zone => 'Europe/Berlin', late => 'count'",
+    ),
+}
+
+STEPS = [
+    [(at(1), "a", 1), (at(3), "b", 5), (at(2), "a", 7)],
+    [(at(12), "a", 3), (at(14), "b", 2)],
+    [(at(4), "b", 9), (at(26), "a", 4), (at(9), "a", 8)],
+    [(at(3), "a", 6), (at(48), "b", 1), ("2024-01-02 12:00:00", "a", 2)],
+]
+
+
+def play(query: Callable[[DataFrame], Any], spark: SparkSession) -> tuple[list[Any], list[Any]]:
+    """Run the steps and return the results of each, and the late rows of all."""
+    results = []
+    with Script(query, EVENTS, clock=at(0)) as script:
+        for rows in STEPS:
+            script.rows(rows).clock("+30s")
+            results.append(sorted(script.results(), key=str))
+        try:
+            found = spark.sql(f"SELECT * FROM eventtide_late('{script.checkpoint}')")
+            late = sorted(found.collect(), key=str)
+        except IllegalArgumentException as error:  # it keeps none
+            late = [error.getCondition()]
+        return results, late
+
+
+@pytest.mark.smoke
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_window_gives_what_pythons_builder_gives(kind: str, spark: SparkSession) -> None:
+    """Results of each batch, row for row, and late rows."""
+    built, text = KINDS[kind]
+    expected, late = play(built, spark)
+    assert any(expected)
+    assert play(sql(text), spark) == (expected, late)
+
+
+@pytest.mark.parametrize("first", ["python", "sql"])
+@pytest.mark.parametrize("kind", ["sliding", "session", "triggers"])
+def test_a_checkpoint_goes_on_through_the_other_api(
+    kind: str, first: str, spark: SparkSession, tmp_path: Path
+) -> None:
+    """The plans are equal, so that the state, the ledger and the late log are."""
+    built, text = KINDS[kind]
+    queries = {"python": built, "sql": sql(text)}
+    other = next(name for name in queries if name != first)
+    for rows, at_first in ((STEPS[:2], True), (STEPS[2:], False)):
+        path = tmp_path / str(at_first)
+        path.mkdir()
+        for i, batch in enumerate(rows):
+            spark.createDataFrame(batch, "ts string, device string, v long").coalesce(1).write.json(
+                f"{path}/{i}"
+            )
+    source = spark.readStream.schema(EVENTS).option("recursiveFileLookup", "true")
+    out, checkpoint = f"{tmp_path}/out", f"{tmp_path}/checkpoint"
+
+    def run(name: str) -> None:
+        made = queries[name](source.json(f"{tmp_path}/in"))
+        results = made.results if isinstance(made, et.WindowBuilder) else made
+        writer = results.writeStream.format("json").option("checkpointLocation", checkpoint)
+        writer.trigger(availableNow=True).start(out).awaitTermination()
+
+    (tmp_path / "True").rename(tmp_path / "in")
+    run(first)
+    (tmp_path / "False").rename(tmp_path / "in" / "more")
+    run(other)
+    report = et.read_checkpoint(checkpoint)
+    assert report.watermark is not None
+    assert report.watermark.on_time + sum(report.watermark.late.values()) >= sum(map(len, STEPS))
+    results = queries[first](spark.readStream.schema(EVENTS).json(f"{tmp_path}/in"))
+    assert et.read_checkpoint(checkpoint, plan=results).continues
+
+
+def test_a_watermark_serves_sparks_operators(spark: SparkSession) -> None:
+    """A policy in SQL, and Spark's own window above it, in one statement."""
+
+    def query(events: DataFrame) -> DataFrame:
+        events.createOrReplaceTempView("rows")
+        return events.sparkSession.sql(
+            """
+            SELECT window.start, count(*) AS n
+            FROM eventtide_watermark(TABLE(rows), 'ts', 'limiting_lag_and_lull',
+                                     lag => '5s', max_lull => '30s', substream => 'device')
+            GROUP BY window(ts, '10 seconds')
+            """
+        )
+
+    with Script(query, EVENTS, clock=at(0)) as script:
+        script.rows([(at(1), "a", 1), (at(17), "b", 2)])
+        script.expect([], watermark="2023-12-31 23:59:56")  # of the slower device
+        script.rows([(at(17), "a", 1)]).expect([(at(0), 1)], watermark=at(12))
+
+
+def test_rows_of_a_file_table_are_a_stream(spark: SparkSession, tmp_path: Path) -> None:
+    """STREAM before a table, a permanent view over it, and an INSERT of its batch."""
+    spark.sql(f"CREATE TABLE sql_events (ts TIMESTAMP, v INT) USING parquet LOCATION '{tmp_path}/t'")
+    try:
+        spark.sql("INSERT INTO sql_events VALUES (TIMESTAMP'2024-01-01 00:00:07', 1)")
+        spark.sql("INSERT INTO sql_events VALUES (TIMESTAMP'2024-01-01 00:01:07', 2)")
+        counts = "size => '10s', agg => 'sum(v) AS total'"
+        policy = "ts, with_fixed_lag('5s')"
+        spark.sql(
+            "CREATE VIEW sql_totals AS SELECT window.start, total FROM"
+            f" eventtide_window(TABLE(sql_events), {policy}, {counts})"
+        )
+        assert spark.table("sql_totals").count() == 2
+        stream = spark.sql(
+            "SELECT window.start, total FROM eventtide_window(TABLE(SELECT * FROM STREAM"
+            f" sql_events), {policy}, {counts})"
+        )
+        assert stream.isStreaming
+        query = (
+            stream.writeStream.format("memory")
+            .queryName("sql_results")
+            .option("checkpointLocation", f"{tmp_path}/c")
+            .trigger(availableNow=True)
+            .start()
+        )
+        query.awaitTermination()
+        assert spark.table("sql_results").count() == 1
+        progress = "SELECT emitted, rows_total FROM eventtide_progress('sql_results')"
+        assert [str(row.emitted) for row in spark.sql(progress).collect()] == ["2024-01-01 00:01:02"]
+        blamed = spark.sql("SELECT * FROM eventtide_blame('sql_results')").head()
+        assert blamed is not None
+        assert not blamed.is_active
+        assert et.blame(query).endswith(blamed.blame)
+        kept = f"SELECT emitted, rows_total FROM eventtide_checkpoint('{tmp_path}/c')"
+        assert spark.sql(kept).collect() == spark.sql(progress).collect()
+    finally:
+        spark.sql("DROP VIEW IF EXISTS sql_totals")
+        spark.sql("DROP TABLE sql_events")
+
+
+@pytest.mark.smoke
+def test_an_error_points_at_its_place_in_the_text(spark: SparkSession) -> None:
+    """Its context is Spark's, and named_errors raises its class."""
+    spark.range(1).selectExpr("timestamp_seconds(id) AS ts").createOrReplaceTempView("one")
+    text = "SELECT *\nFROM eventtide_watermark(TABLE(one), ts, 'with_fixed_lag', lag => '5 sek')"
+    with pytest.raises(IllegalArgumentException) as raised:
+        spark.sql(text)
+    assert raised.value.getCondition() == "INVALID_DURATION"
+    (context,) = raised.value.getQueryContext()
+    assert context.fragment() == "lag => '5 sek'"
+    assert text[context.startIndex() : context.stopIndex() + 1] == "lag => '5 sek'"
+    assert "== SQL (line 2, position 60) ==" in str(raised.value)
+    assert raised.value.getMessage().startswith("[INVALID_DURATION] Option 'lag' is '5 sek'")
+    with pytest.raises(et.errors.InvalidDurationError) as named, et.named_errors():
+        spark.sql(text)
+    assert (named.value.argument, named.value.value) == ("lag", "5 sek")
+
+
+def test_a_view_that_is_used_twice_is_two_windows(spark: SparkSession) -> None:
+    """Each use has its own state; a DataFrame that is used twice is one window, and refused."""
+
+    def query(events: DataFrame) -> DataFrame:
+        events.createOrReplaceTempView("rows")
+        session = events.sparkSession
+        call = "eventtide_window(TABLE(rows), ts, with_fixed_lag('5s'), size => '10s', agg => count(*))"
+        session.sql(f"CREATE OR REPLACE TEMP VIEW minutes AS SELECT window.start AS s FROM {call}")
+        return session.sql("SELECT s FROM minutes UNION ALL SELECT s FROM minutes")
+
+    with Script(query, EVENTS, clock=at(0)) as script:
+        script.rows([(at(1), "a", 1), (at(17), "b", 2)])
+        script.expect([(at(0),), (at(0),)])
