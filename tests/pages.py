@@ -5,7 +5,7 @@ spark ```` with a session, ```` ```python spark-4.1 ```` with one that has Delta
 ```` ```python no-run ```` not at all. A timeline is a table with the
 columns ``rows`` and ``watermark``; it belongs to the block before it. So does a ```` ```text ````
 block behind the line ``It prints:``, which is what the block before it prints; ``...`` in it stands
-for anything.
+for anything. A SQL block has statements, separated by ``;`` at the end of a line.
 """
 
 from __future__ import annotations
@@ -72,6 +72,25 @@ def blocks(page: Path) -> list[Block]:
             names = cells(line)
             rows = [dict(zip(names, cells(row), strict=True)) for row in lines[i + 2 : end]]
             found[-1].timelines.append(Timeline(i + 1, rows))
+            i = end
+        i += 1
+    return found
+
+
+def sql_blocks(page: Path) -> list[Block]:
+    """Return the SQL blocks of a page, in order."""
+    found: list[Block] = []
+    heading, lines = "", page.read_text(encoding="utf-8").splitlines()
+    i = 0
+    while i < len(lines):
+        if lines[i].startswith("#"):
+            heading = lines[i].strip("# ")
+        elif lines[i].startswith("```"):
+            end = lines.index("```", i + 1)
+            language, _, mark = lines[i][3:].partition(" ")
+            if language == "sql":
+                code = "\n".join(lines[i + 1 : end])
+                found.append(Block(page.name, heading, i + 1, mark, code))
             i = end
         i += 1
     return found

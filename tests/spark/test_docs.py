@@ -12,9 +12,10 @@ from eventtide import WatermarkPolicies
 from eventtide.testing import Script
 from pyspark.sql import functions as F  # noqa: N812 - PySpark's own convention
 
-from tests.pages import PAGES, Block, Timeline, blocks
+from tests.pages import PAGES, Block, Timeline, blocks, sql_blocks
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
     from pyspark.sql import DataFrame, SparkSession
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 DOCTEST = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 EVENTS = "ts timestamp, device string, mark timestamp"
 BLOCKS = [block for page in PAGES for block in blocks(page) if block.mark == "spark"]
+SQL = [block for page in PAGES for block in sql_blocks(page)]
 TIMELINES = [
     pytest.param(b, t, id=f"{b.page}:{t.line} {b.heading}") for b in BLOCKS for t in b.timelines
 ]
@@ -115,6 +117,38 @@ def test_a_block_runs(
         printed = capsys.readouterr().out
         assert doctest.OutputChecker().check_output(block.prints, printed, DOCTEST), printed
     for query in spark.streams.active:
+        query.processAllAvailable()
+        query.stop()
+
+
+@pytest.fixture(scope="module")
+def sql_data(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """Provide the view ``events``, the query ``counts`` and its checkpoint, for SQL blocks."""
+    folder = tmp_path_factory.mktemp("sql")
+    (folder / "events").mkdir()
+    row = '{"ts": "2024-01-01T12:00:07Z", "device": "a", "kind": "call", "v": 4}'
+    (folder / "events" / "1.json").write_text(row)
+    columns = "ts timestamp, device string, kind string, v long"
+    events = spark.readStream.schema(columns).json(f"{folder}/events")
+    events.createOrReplaceTempView("events")
+    lag = WatermarkPolicies.with_fixed_lag("10s")
+    window = et.window(events).event_time("ts", lag).tumbling("1m").agg(F.count("*").alias("n"))
+    writer = window.results.writeStream.format("noop").queryName("counts")
+    writer = writer.option("checkpointLocation", f"{folder}/checkpoint").trigger(availableNow=True)
+    writer.start().awaitTermination()
+    yield str(folder)
+    spark.catalog.dropTempView("events")
+
+
+@pytest.mark.parametrize("block", SQL, ids=lambda block: block.name)
+def test_a_sql_block_runs(block: Block, spark: SparkSession, sql_data: str) -> None:
+    """Statement by statement; streams are started, and read rows to the end."""
+    for statement in block.code.replace("/data/", f"{sql_data}/").split(";\n"):
+        result = spark.sql(statement)
+        if not result.isStreaming:
+            result.collect()
+            continue
+        query = result.writeStream.format("noop").outputMode("append").start()
         query.processAllAvailable()
         query.stop()
 

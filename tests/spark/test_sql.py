@@ -11,6 +11,7 @@ from eventtide.testing import Script
 from pyspark.errors import IllegalArgumentException
 from pyspark.sql import functions as F  # noqa: N812 - PySpark's own convention
 
+from tests import sql_page
 from tests.spark.queries import at
 
 if TYPE_CHECKING:
@@ -152,7 +153,7 @@ def test_a_checkpoint_goes_on_through_the_other_api(
     assert et.read_checkpoint(checkpoint, plan=results).continues
 
 
-def test_a_watermark_serves_sparks_operators(spark: SparkSession) -> None:
+def test_a_watermark_serves_sparks_operators() -> None:
     """A policy in SQL, and Spark's own window above it, in one statement."""
 
     def query(events: DataFrame) -> DataFrame:
@@ -174,7 +175,9 @@ def test_a_watermark_serves_sparks_operators(spark: SparkSession) -> None:
 
 def test_rows_of_a_file_table_are_a_stream(spark: SparkSession, tmp_path: Path) -> None:
     """STREAM before a table, a permanent view over it, and an INSERT of its batch."""
-    spark.sql(f"CREATE TABLE sql_events (ts TIMESTAMP, v INT) USING parquet LOCATION '{tmp_path}/t'")
+    spark.sql(
+        f"CREATE TABLE sql_events (ts TIMESTAMP, v INT) USING parquet LOCATION '{tmp_path}/t'"
+    )
     try:
         spark.sql("INSERT INTO sql_events VALUES (TIMESTAMP'2024-01-01 00:00:07', 1)")
         spark.sql("INSERT INTO sql_events VALUES (TIMESTAMP'2024-01-01 00:01:07', 2)")
@@ -200,7 +203,9 @@ def test_rows_of_a_file_table_are_a_stream(spark: SparkSession, tmp_path: Path) 
         query.awaitTermination()
         assert spark.table("sql_results").count() == 1
         progress = "SELECT emitted, rows_total FROM eventtide_progress('sql_results')"
-        assert [str(row.emitted) for row in spark.sql(progress).collect()] == ["2024-01-01 00:01:02"]
+        assert [str(row.emitted) for row in spark.sql(progress).collect()] == [
+            "2024-01-01 00:01:02"
+        ]
         blamed = spark.sql("SELECT * FROM eventtide_blame('sql_results')").head()
         assert blamed is not None
         assert not blamed.is_active
@@ -230,7 +235,7 @@ def test_an_error_points_at_its_place_in_the_text(spark: SparkSession) -> None:
     assert (named.value.argument, named.value.value) == ("lag", "5 sek")
 
 
-def test_a_view_that_is_used_twice_is_two_windows(spark: SparkSession) -> None:
+def test_a_view_that_is_used_twice_is_two_windows() -> None:
     """Each use has its own state; a DataFrame that is used twice is one window, and refused."""
 
     def query(events: DataFrame) -> DataFrame:
@@ -243,3 +248,35 @@ def test_a_view_that_is_used_twice_is_two_windows(spark: SparkSession) -> None:
     with Script(query, EVENTS, clock=at(0)) as script:
         script.rows([(at(1), "a", 1), (at(17), "b", 2)])
         script.expect([(at(0),), (at(0),)])
+
+
+def test_a_query_of_with_that_is_used_twice_is_one_window(spark: SparkSession) -> None:
+    """Spark copies it later, and both copies would use one state; a watermark has none."""
+    spark.readStream.format("rate").load().createOrReplaceTempView("rates")
+    call = "eventtide_{}(TABLE(rates), timestamp, with_fixed_lag('5s'){})"
+    window = call.format("window", ", size => '1s', agg => count(*)")
+    for twice in ("w UNION ALL SELECT * FROM w", "w a JOIN w b ON a.window = b.window"):
+        results = spark.sql(f"WITH w AS (SELECT * FROM {window}) SELECT 1 FROM {twice}")
+        with pytest.raises(et.errors.UnsupportedPlanError, match="WINDOW_TWICE"), et.named_errors():
+            results.writeStream.format("noop").start()
+    marked = f"WITH w AS (SELECT * FROM {call.format('watermark', '')})"
+    rows = spark.sql(f"{marked} SELECT value FROM w UNION ALL SELECT value FROM w")
+    query = rows.writeStream.format("noop").start()
+    try:
+        query.processAllAvailable()
+        assert len(et.progress(query).inputs) == 1
+    finally:
+        query.stop()
+
+
+def test_every_setting_is_an_argument(spark: SparkSession) -> None:
+    """What the page lists, the functions have, and nothing else but parameters of policies."""
+    for of, function in (("watermark", "eventtide_watermark"), ("window", "eventtide_window")):
+        rows = spark.sql(f"DESCRIBE FUNCTION EXTENDED {function}").collect()
+        said = next(row[0] for row in rows if "Arguments:" in row[0])
+        described = set(said.partition("Arguments:")[2].strip().split(", "))
+        listed = {sql_page.name_of(row) for row in sql_page.arguments(of)}
+        assert listed <= described
+        others = described - listed - {sql_page.name_of(r) for r in sql_page.arguments("watermark")}
+        names = {"data", "decorators", "lag", "max_delay", "max_lull", "timestamp_lag"}
+        assert others <= names | {"wall_clock_lag", "column"}

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 from eventtide.observe import InputProgress, QueryProgress, SubstreamProgress
 
-from tests import cli_page, scala_page, settings_page, yaml_page
+from tests import cli_page, scala_page, settings_page, sql_page, yaml_page
 from tests.pages import ROOT
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ def source(path: str) -> str:
     return (SPARK / path).read_text("utf-8")
 
 
-@pytest.mark.parametrize("written", [cli_page, scala_page, settings_page, yaml_page])
+@pytest.mark.parametrize("written", [cli_page, scala_page, settings_page, sql_page, yaml_page])
 def test_a_page_that_a_script_writes_is_up_to_date(written: ModuleType) -> None:
     """`dev/tables` writes it anew."""
     assert written.PAGE.read_text("utf-8") == written.page()

@@ -57,7 +57,7 @@ private[spark] object RequestPlaces {
   private val Conditions = Seq(
     "event_time" -> "EVENT_TIME_TYPE,UNKNOWN_COLUMN,NO_WATERMARK,DUPLICATE_WATERMARK",
     "substream" -> "SUBSTREAM_UNRESOLVED",
-    "policy" -> "POLICY_WITHOUT_SUBSTREAM,UNDECLARED_SUBSTREAMS,POLICY_FAILED",
+    "policy" -> "INVALID_ARGUMENT,POLICY_FAILED,POLICY_WITHOUT_SUBSTREAM,UNDECLARED_SUBSTREAMS",
     "expected" -> "EXPECTED_WITHOUT_SUBSTREAM",
     "decorators" -> "DUPLICATE_GUARD",
     "into" -> "COLUMN_EXISTS",

@@ -1,5 +1,6 @@
 package io.eventtide.spark.planning
 
+import org.apache.spark.sql.catalyst.optimizer.InlineCTE
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.catalyst.streaming.WriteToStreamStatement
@@ -53,9 +54,11 @@ object StartQueryRule extends Rule[LogicalPlan] {
       }
     }
 
-  // Both copies would use the same state.
+  // Both copies would use the same state. Spark copies a query of WITH for each of its uses, later.
   private def checkTwice(query: LogicalPlan): Unit = {
-    val windows = query.collect { case window: WindowAggregate => window.nodeId }
+    val windows = InlineCTE(alwaysInline = true)(query).collect { case window: WindowAggregate =>
+      window.nodeId
+    }
     if (windows.distinct.length < windows.length) throw EventtideException("WINDOW_TWICE")
   }
 
