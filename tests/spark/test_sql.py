@@ -1,4 +1,4 @@
-"""SQL gives what Python's builders give: results, late rows, checkpoints, and errors with a place."""
+"""SQL gives what Python's builders give: results, late rows, checkpoints; errors have a place."""
 
 from __future__ import annotations
 
@@ -75,8 +75,9 @@ KINDS: dict[str, tuple[Callable[[DataFrame], WindowBuilder], str]] = {
                 late_updates=True,
             )
         ),
-        "size => '10s', allowed_lateness => '10s', late_updates => true,"
-        " triggers => (at_window_end, every_rows(2), when(n >= 3))",
+        "triggers => (at_window_end, every_rows(2), when(n >= 3)), size => '10s', {}".format(
+            "allowed_lateness => '10s', late_updates => true"
+        ),
     ),
     "calendar": (
         lambda e: window(e).tumbling("1 day").time_zone("Europe/Berlin").late("count"),
@@ -241,7 +242,8 @@ def test_a_view_that_is_used_twice_is_two_windows() -> None:
     def query(events: DataFrame) -> DataFrame:
         events.createOrReplaceTempView("rows")
         session = events.sparkSession
-        call = "eventtide_window(TABLE(rows), ts, with_fixed_lag('5s'), size => '10s', agg => count(*))"
+        policy = "ts, with_fixed_lag('5s')"
+        call = f"eventtide_window(TABLE(rows), {policy}, size => '10s', agg => count(*))"
         session.sql(f"CREATE OR REPLACE TEMP VIEW minutes AS SELECT window.start AS s FROM {call}")
         return session.sql("SELECT s FROM minutes UNION ALL SELECT s FROM minutes")
 
@@ -255,8 +257,8 @@ def test_a_query_of_with_that_is_used_twice_is_one_window(spark: SparkSession) -
     spark.readStream.format("rate").load().createOrReplaceTempView("rates")
     call = "eventtide_{}(TABLE(rates), timestamp, with_fixed_lag('5s'){})"
     window = call.format("window", ", size => '1s', agg => count(*)")
-    for twice in ("w UNION ALL SELECT * FROM w", "w a JOIN w b ON a.window = b.window"):
-        results = spark.sql(f"WITH w AS (SELECT * FROM {window}) SELECT 1 FROM {twice}")
+    for twice in ("w UNION ALL SELECT window FROM w", "w a JOIN w b USING (window)"):
+        results = spark.sql(f"WITH w AS (SELECT * FROM {window}) SELECT window FROM {twice}")
         with pytest.raises(et.errors.UnsupportedPlanError, match="WINDOW_TWICE"), et.named_errors():
             results.writeStream.format("noop").start()
     marked = f"WITH w AS (SELECT * FROM {call.format('watermark', '')})"
@@ -278,5 +280,5 @@ def test_every_setting_is_an_argument(spark: SparkSession) -> None:
         listed = {sql_page.name_of(row) for row in sql_page.arguments(of)}
         assert listed <= described
         others = described - listed - {sql_page.name_of(r) for r in sql_page.arguments("watermark")}
-        names = {"data", "decorators", "lag", "max_delay", "max_lull", "timestamp_lag"}
-        assert others <= names | {"wall_clock_lag", "column"}
+        of_policies = {"lag", "max_delay", "max_lull", "timestamp_lag", "wall_clock_lag", "column"}
+        assert others == of_policies | {"samples", "data", "decorators"}

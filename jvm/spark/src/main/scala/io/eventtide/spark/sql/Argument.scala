@@ -47,7 +47,9 @@ private[sql] object Argument {
     val others = named.map {
       case NamedArgumentExpression(key, value) =>
         val argument = Argument(key.toLowerCase(Locale.ROOT), value, withName(key, value.origin))
-        if (!function.arguments.contains(argument.name)) unknown(function, argument)
+        val isKnown = function.arguments.contains(argument.name) ||
+          function.argumentsOfJars.contains(argument.name)
+        if (!isKnown) unknown(function, argument)
         argument
       case value => nameless(function, value)
     }

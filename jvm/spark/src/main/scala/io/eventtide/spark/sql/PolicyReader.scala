@@ -15,6 +15,7 @@ import io.eventtide.kernel.watermark.{
   WatermarkFrom
 }
 import io.eventtide.spark.options.OptionReader
+import io.eventtide.spark.policies.PolicyErrors
 
 /** Reads a policy and its decorators as the options of `WatermarkOptionsCodec`.
   *
@@ -33,7 +34,7 @@ private[sql] final class PolicyReader(call: FunctionCall) {
 
   /** The options of the policy; empty without one. */
   def options: Map[String, String] = {
-    val beside = call.arguments.filter(of => PolicyReader.parameters.contains(of.name))
+    val beside = call.arguments.filter(of => isParameter(of.name))
     val policy = call.get("policy").map { argument =>
       val written = Call.of(argument, lists.one(argument))
       val more = beside.map(of => NamedArgumentExpression(of.name, of.value))
@@ -46,6 +47,10 @@ private[sql] final class PolicyReader(call: FunctionCall) {
     policy.getOrElse(Map.empty) ++ decorators
   }
 
+  // A parameter with the name of an argument can stand in the call of its policy only.
+  private def isParameter(name: String): Boolean =
+    PolicyReader.BuiltIn.contains(name) || !call.function.arguments.contains(name)
+
   private def policyOptions(policy: Call, prefix: String): Map[String, String] = {
     val own = policy.name match {
       case MinOf.name | MaxOf.name => children(policy, policy.values, prefix)
@@ -54,7 +59,7 @@ private[sql] final class PolicyReader(call: FunctionCall) {
         policy.named(Seq(WatermarkFrom.Column)).map { case (name, value) =>
           s"$prefix$name" -> ColumnName.of(value, lists)
         }
-      case name => parameters(policy, kind(policy, Policies.find(name)), prefix)
+      case name => parameters(policy, kind(policy, PolicyErrors.named(Policies.find(name))), prefix)
     }
     own + (s"${prefix}policy" -> policy.name)
   }
@@ -139,11 +144,12 @@ private[sql] final class PolicyReader(call: FunctionCall) {
 
 private[sql] object PolicyReader {
 
-  /** The parameters of all policies. */
-  def parameters: Seq[String] =
-    ((Policies.builtIn ++ Policies.custom).flatMap(
-      _.params.map(_.name)
-    ) :+ WatermarkFrom.Column).distinct
+  /** The parameters of built-in policies. */
+  val BuiltIn: Seq[String] =
+    (Policies.builtIn.flatMap(_.params.map(_.name)) :+ WatermarkFrom.Column).distinct
+
+  /** The parameters of policies in jars. */
+  def ofJars: Seq[String] = PolicyErrors.named(Policies.custom.flatMap(_.params.map(_.name)))
 
   private def names: Seq[String] =
     (Policies.builtIn ++ Policies.custom).map(_.name) :+ WatermarkFrom.Name

@@ -22,6 +22,9 @@ private[sql] trait TableFunction {
   /** All arguments. */
   def arguments: Seq[String]
 
+  /** The parameters of policies in jars, which are arguments too. A broken jar fails here. */
+  def argumentsOfJars: Seq[String] = Nil
+
   /** The arguments that may be columns, policies or triggers, not only constants. */
   def quoted: Set[String] = Set.empty
 

@@ -16,6 +16,7 @@ private[sql] object WatermarkFunction extends TableFunction {
   override def positional: Seq[String] = Seq(TableFunction.Data, "event_time", "policy")
   override def quoted: Set[String] = WatermarkArguments.Quoted + TableFunction.Data
   override def arguments: Seq[String] = TableFunction.Data +: WatermarkArguments.all
+  override def argumentsOfJars: Seq[String] = PolicyReader.ofJars
 
   override def plan(call: FunctionCall): LogicalPlan = {
     TableFunction.refuseOrder(call)
@@ -58,5 +59,5 @@ private[sql] object WatermarkArguments {
 
   def all: Seq[String] =
     Seq("event_time", "policy", "decorators", "substream") ++
-      SettingsTable.watermark.map(_.option) ++ PolicyReader.parameters
+      SettingsTable.watermark.map(_.option) ++ PolicyReader.BuiltIn
 }

@@ -25,6 +25,8 @@ private[sql] object WindowFunction extends TableFunction {
     ((TableFunction.Data +: WatermarkArguments.all) ++ Seq("processing_time", "key_by", "agg") ++
       settings.map(_.option)).distinct
 
+  override def argumentsOfJars: Seq[String] = PolicyReader.ofJars
+
   /** The settings that an argument has; functions and Storm's windows are not for SQL. */
   def settings: Seq[Setting] =
     SettingsTable.window.filter(one => one.kinds != Set("storm") && one.option != "on_late")
