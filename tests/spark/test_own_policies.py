@@ -215,6 +215,18 @@ with Script(counts(limited, substream="key"), EVENTS, session=spark) as script:
     script.rows([(at(41), "a")]).expect(watermark=at(26)[:19], results=[(0, 1)])
     script.stop().restart().rows([(at(51), "b")]).expect(watermark=at(36)[:19])
 
+for written in (
+    "limited_lag('5s', limit => '20000 days')",
+    "'limited_lag', limit => INTERVAL '20000' DAY, lag => '5s'",
+):
+    def in_sql(events):
+        rows = f"eventtide_watermark(TABLE({{events}}), ts, {written}, substream => key)"
+        marked = spark.sql("SELECT * FROM " + rows, events=events)
+        return marked.groupBy(F.window("ts", "10 seconds")).count().select("count")
+
+    with Script(in_sql, EVENTS, session=spark) as script:
+        script.rows([(at(7), "a"), (at(31), "b")]).expect(watermark=at(2)[:19])
+
 def by_key(policy):
     def query(events):
         window = et.window(events).event_time("ts", policy).key_by("key").watermark_scope("key")

@@ -5,8 +5,8 @@ import org.apache.spark.sql.classic.DataFrame
 
 import io.eventtide.spark.latelog.LateSource
 
-/** `eventtide_late('/data/checkpoint')`: the late rows of a query, as a table or, after `STREAM`, as
-  * a stream.
+/** `eventtide_late('/data/checkpoint')`: the late rows of a query as a table, or as a stream: after
+  * the word `STREAM`, or with `stream => true` in Spark 4.1, whose grammar does not have that word.
   */
 private[sql] object LateFunction extends TableFunction {
   override def name: String = "eventtide_late"
@@ -14,7 +14,7 @@ private[sql] object LateFunction extends TableFunction {
     s"$name(checkpoint, window, missing) - The late rows of the query with this checkpoint."
   override def positional: Seq[String] = Seq("checkpoint")
   override def arguments: Seq[String] =
-    Seq("checkpoint", "window", "missing", "max_batches_per_trigger")
+    Seq("checkpoint", "window", "missing", "stream", "max_batches_per_trigger")
 
   override def plan(call: FunctionCall): LogicalPlan = {
     val values = new ArgumentReader(call.session)
@@ -24,8 +24,9 @@ private[sql] object LateFunction extends TableFunction {
       "missing" -> call.get("missing").map(values.text),
       "maxBatchesPerTrigger" -> call.get("max_batches_per_trigger").map(values.count)
     ).collect { case (option, Some(value)) => option -> value }.toMap
+    val isStream = call.isStream || call.get("stream").exists(values.flag)
     val rows =
-      if (call.isStream) call.session.readStream.format(LateSource.Name).options(options).load()
+      if (isStream) call.session.readStream.format(LateSource.Name).options(options).load()
       else call.session.read.format(LateSource.Name).options(options).load()
     rows.asInstanceOf[DataFrame].queryExecution.analyzed
   }

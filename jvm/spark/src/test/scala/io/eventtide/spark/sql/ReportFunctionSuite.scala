@@ -3,6 +3,7 @@ package io.eventtide.spark.sql
 import java.nio.file.Files
 import java.sql.Timestamp
 
+import org.apache.spark.SPARK_VERSION
 import org.apache.spark.sql.streaming.{StreamingQuery, Trigger}
 import org.apache.spark.sql.{Row, classic}
 import org.scalatest.funsuite.AnyFunSuite
@@ -126,9 +127,12 @@ class ReportFunctionSuite extends AnyFunSuite with SqlPlans {
     query.id: Unit
     val late = s"eventtide_late('$checkpoint', window => 0, missing => 'skip')"
     assert(spark.sql(s"SELECT ts, device, _reason FROM $late").count() == 0)
-    val stream =
-      spark.sql(s"SELECT * FROM STREAM eventtide_late('$checkpoint', max_batches_per_trigger => 5)")
-    assert(stream.isStreaming && stream.columns.contains("_late_by"))
+    val argument = s"eventtide_late('$checkpoint', stream => true, max_batches_per_trigger => 5)"
+    val word = Option.unless(SPARK_VERSION.startsWith("4.1"))(s"STREAM eventtide_late('$checkpoint')")
+    for (written <- Seq(argument) ++ word) {
+      val stream = spark.sql(s"SELECT * FROM $written")
+      assert(stream.isStreaming && stream.columns.contains("_late_by"))
+    }
     val wrong = refusal(s"SELECT * FROM eventtide_late('$checkpoint', window => 7)")
     assert(wrong.getCondition == "LATE_LOG_WINDOW")
   }
