@@ -56,7 +56,7 @@ private[sql] trait QueryFunction extends TableFunction {
 
   override def plan(call: FunctionCall): LogicalPlan = {
     val query = call.required("query", "the name or the id of a streaming query of this session")
-    ReportRelation(report(new ArgumentReader(call.session).text(query)), call.session)
+    ReportRelation(report(new ArgumentReader(call.session).text(query)))
   }
 }
 
@@ -83,7 +83,7 @@ private[sql] object CheckpointFunction extends TableFunction {
 
   override def plan(call: FunctionCall): LogicalPlan = {
     val path = call.required("checkpoint", "the checkpoint location of a query")
-    ReportRelation(Checkpoint(new ArgumentReader(call.session).text(path)), call.session)
+    ReportRelation(Checkpoint(new ArgumentReader(call.session).text(path)))
   }
 
   private case class Checkpoint(path: String) extends Report {

@@ -12,6 +12,7 @@ import org.apache.spark.sql.catalyst.expressions.{
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.catalyst.trees.CurrentOrigin
+import org.apache.spark.sql.catalyst.trees.TreePattern.UNRESOLVED_TABLE_VALUED_FUNCTION
 import org.apache.spark.sql.types.{DataType, NullType}
 
 /** An argument that is not a constant: a column, a policy, a trigger. It is not a child, so that
@@ -38,10 +39,11 @@ private[sql] case object StreamArgument extends LeafExpression with Unevaluable 
   */
 private[spark] object QuoteArguments extends Rule[LogicalPlan] {
 
-  override def apply(plan: LogicalPlan): LogicalPlan = plan.resolveOperatorsUp {
-    case call: UnresolvedTableValuedFunction =>
-      TableFunctions.find(call.name).fold[LogicalPlan](call)(quoted(_, call))
-  }
+  override def apply(plan: LogicalPlan): LogicalPlan =
+    plan.resolveOperatorsUpWithPruning(_.containsPattern(UNRESOLVED_TABLE_VALUED_FUNCTION)) {
+      case call: UnresolvedTableValuedFunction =>
+        TableFunctions.find(call.name).fold[LogicalPlan](call)(quoted(_, call))
+    }
 
   private def quoted(of: TableFunction, call: UnresolvedTableValuedFunction): LogicalPlan = {
     val arguments = call.functionArgs.zipWithIndex.map {

@@ -24,36 +24,31 @@ private[sql] trait Report {
   def rows(session: SparkSession): Seq[InternalRow]
 }
 
-/** A report in a plan. Its rows are made when a query is planned, so a view or a DataFrame has the
-  * present state each time it is read.
+/** A report in a plan. Its rows are made when a query is planned, by the session of that query. So a
+  * view has the present state each time it is read, and shows a session its own queries only.
   */
-private[sql] final case class ReportRelation(
-    report: Report,
-    output: Seq[Attribute],
-    session: SparkSession
-) extends LeafNode
+private[sql] final case class ReportRelation(report: Report, output: Seq[Attribute])
+    extends LeafNode
     with MultiInstanceRelation {
 
   /** The rows; errors point at the call in the text. */
-  def rows: Seq[InternalRow] =
+  def rows(session: SparkSession): Seq[InternalRow] =
     try report.rows(session)
     catch { case error: EventtideException => throw error.at(origin.getQueryContext.headOption) }
 
   override def newInstance(): LogicalPlan = copy(output = output.map(_.newInstance()))
 
   override def computeStats(): Statistics = Statistics(sizeInBytes = output.length.toLong * 8)
-
-  override protected def stringArgs: Iterator[Any] = Iterator(report, output)
 }
 
 private[sql] object ReportRelation {
-  def apply(report: Report, session: SparkSession): ReportRelation =
-    ReportRelation(report, toAttributes(report.schema), session)
+  def apply(report: Report): ReportRelation = ReportRelation(report, toAttributes(report.schema))
 }
 
-private[sql] object ReportStrategy extends SparkStrategy {
+private[sql] final case class ReportStrategy(session: SparkSession) extends SparkStrategy {
   override def apply(plan: LogicalPlan): Seq[SparkPlan] = plan match {
-    case relation: ReportRelation => Seq(planLater(LocalRelation(relation.output, relation.rows)))
+    case relation: ReportRelation =>
+      Seq(planLater(LocalRelation(relation.output, relation.rows(session))))
     case _ => Nil
   }
 }

@@ -6,6 +6,7 @@ import org.apache.spark.sql.SparkSessionExtensions
 import org.apache.spark.sql.catalyst.FunctionIdentifier
 import org.apache.spark.sql.catalyst.expressions.{Expression, ExpressionInfo}
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
+import org.apache.spark.sql.classic.SparkSession
 
 import io.eventtide.spark.EventtideException
 
@@ -79,7 +80,7 @@ private[spark] object TableFunctions {
 
   def install(extensions: SparkSessionExtensions): Unit = {
     extensions.injectHintResolutionRule(_ => QuoteArguments)
-    extensions.injectPlannerStrategy(_ => ReportStrategy)
+    extensions.injectPlannerStrategy(session => ReportStrategy(session.asInstanceOf[SparkSession]))
     all.foreach { function =>
       val none = ""
       val info = new ExpressionInfo(

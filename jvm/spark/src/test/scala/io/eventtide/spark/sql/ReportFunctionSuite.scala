@@ -4,8 +4,8 @@ import java.nio.file.Files
 import java.sql.Timestamp
 
 import org.apache.spark.SPARK_VERSION
+import org.apache.spark.sql.Row
 import org.apache.spark.sql.streaming.{StreamingQuery, Trigger}
-import org.apache.spark.sql.{Row, classic}
 import org.scalatest.funsuite.AnyFunSuite
 
 import io.eventtide.spark.EventtideException
@@ -110,13 +110,16 @@ class ReportFunctionSuite extends AnyFunSuite with SqlPlans {
     val run = spark.sql(marked).writeStream.queryName("private").format("noop").start()
     val other = spark.newSession()
     def refused(query: String): String = intercept[EventtideException] {
-      classic.SparkSession.setActiveSession(other)
-      try other.sql(s"SELECT * FROM eventtide_progress('$query')").collect()
-      finally classic.SparkSession.setActiveSession(spark)
+      other.sql(s"SELECT * FROM eventtide_progress('$query')").collect()
     }.getCondition
+    spark
+      .sql("SELECT * FROM eventtide_progress('private')")
+      .createOrReplaceGlobalTempView("shared")
     try {
       run.processAllAvailable()
       assert(spark.sql("SELECT * FROM eventtide_progress('private')").count() == 1)
+      assert(spark.table("global_temp.shared").count() == 1)
+      intercept[EventtideException](other.table("global_temp.shared").collect())
       assert(refused("private") == "QUERY_UNKNOWN" && refused(run.id.toString) == "QUERY_UNKNOWN")
     } finally run.stop()
     assert(spark.sql("SELECT * FROM eventtide_progress('private')").count() == 1)
@@ -128,7 +131,8 @@ class ReportFunctionSuite extends AnyFunSuite with SqlPlans {
     val late = s"eventtide_late('$checkpoint', window => 0, missing => 'skip')"
     assert(spark.sql(s"SELECT ts, device, _reason FROM $late").count() == 0)
     val argument = s"eventtide_late('$checkpoint', stream => true, max_batches_per_trigger => 5)"
-    val word = Option.unless(SPARK_VERSION.startsWith("4.1"))(s"STREAM eventtide_late('$checkpoint')")
+    val word =
+      Option.unless(SPARK_VERSION.startsWith("4.1"))(s"STREAM eventtide_late('$checkpoint')")
     for (written <- Seq(argument) ++ word) {
       val stream = spark.sql(s"SELECT * FROM $written")
       assert(stream.isStreaming && stream.columns.contains("_late_by"))
