@@ -60,7 +60,7 @@ def name_of(row: dict[str, Any]) -> str:
     if "option" in row:
         return str(row["option"])
     method, _, argument = row["python"][0].partition(".")
-    return argument if method == "with_watermark" else method
+    return str(argument if method == "with_watermark" else method)
 
 
 def value_of(row: dict[str, Any]) -> str:

@@ -95,16 +95,17 @@ STEPS = [
 
 def play(query: Callable[[DataFrame], Any], spark: SparkSession) -> tuple[list[Any], list[Any]]:
     """Run the steps and return the results of each, and the late rows of all."""
-    results = []
+    results: list[Any] = []
+    late: list[Any] = []
     with Script(query, EVENTS, clock=at(0)) as script:
         for rows in STEPS:
             script.rows(rows).clock("+30s")
             results.append(sorted(script.results(), key=str))
         try:
             found = spark.sql(f"SELECT * FROM eventtide_late('{script.checkpoint}')")
-            late = sorted(found.collect(), key=str)
+            late += sorted(found.collect(), key=str)
         except IllegalArgumentException as error:  # it keeps none
-            late = [error.getCondition()]
+            late += [error.getCondition()]
         return results, late
 
 
@@ -125,7 +126,7 @@ def test_a_checkpoint_goes_on_through_the_other_api(
 ) -> None:
     """The plans are equal, so that the state, the ledger and the late log are."""
     built, text = KINDS[kind]
-    queries = {"python": built, "sql": sql(text)}
+    queries: dict[str, Callable[[DataFrame], Any]] = {"python": built, "sql": sql(text)}
     other = next(name for name in queries if name != first)
     for rows, at_first in ((STEPS[:2], True), (STEPS[2:], False)):
         path = tmp_path / str(at_first)

@@ -38,38 +38,36 @@ private[sql] object Argument {
   def read(function: TableFunction, values: Seq[Expression]): Seq[Argument] = {
     val (before, named) = values.span(!_.isInstanceOf[NamedArgumentExpression])
     val first = before.zipWithIndex.map { case (value, i) =>
-      Argument(
-        function.positional.lift(i).getOrElse(nameless(function, value)),
-        value,
-        value.origin
-      )
+      val name = function.positional.lift(i).getOrElse(nameless(function, value))
+      Argument(name, value, value.origin)
     }
-    val others = named.map {
-      case NamedArgumentExpression(key, value) =>
-        val argument = Argument(key.toLowerCase(Locale.ROOT), value, withName(key, value.origin))
-        val isKnown = function.arguments.contains(argument.name) ||
-          function.argumentsOfJars.contains(argument.name)
-        if (!isKnown) unknown(function, argument)
-        argument
+    val all = first ++ named.map {
+      case NamedArgumentExpression(key, value) => known(function, key, value)
       case value => nameless(function, value)
     }
-    val all = first ++ others
     all.diff(all.distinctBy(_.name)).headOption.foreach { second =>
       second.refuse("SQL_ARGUMENT_TWICE", "function" -> function.name)
     }
     all
   }
 
-  private def nameless(function: TableFunction, value: Expression): Nothing =
-    Argument("", value, value.origin).refuse(
+  private def known(function: TableFunction, key: String, value: Expression): Argument = {
+    val name = key.toLowerCase(Locale.ROOT)
+    val argument = Argument(name, value, withName(key, value.origin))
+    if (!function.arguments.contains(name) && !function.argumentsOfJars.contains(name))
+      argument.refuse("UNKNOWN_OPTION", "allowed" -> function.arguments.mkString(", "))
+    argument
+  }
+
+  private def nameless(function: TableFunction, value: Expression): Nothing = {
+    val argument = Argument("", value, value.origin)
+    argument.refuse(
       "SQL_ARGUMENT_WITHOUT_NAME",
       "function" -> function.name,
-      "value" -> Argument("", value, value.origin).text,
+      "value" -> argument.text,
       "positional" -> function.positional.mkString(", ")
     )
-
-  private def unknown(function: TableFunction, argument: Argument): Nothing =
-    argument.refuse("UNKNOWN_OPTION", "allowed" -> function.arguments.mkString(", "))
+  }
 
   /** The place of a value with its name, where the text has it. Spark keeps that of the value. */
   def withName(name: String, value: Origin): Origin = {

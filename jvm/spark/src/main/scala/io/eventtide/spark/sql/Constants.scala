@@ -1,5 +1,7 @@
 package io.eventtide.spark.sql
 
+import scala.util.Try
+
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{Alias, Expression, Literal, RuntimeReplaceable}
 import org.apache.spark.sql.catalyst.plans.logical.{OneRowRelation, Project}
@@ -8,9 +10,10 @@ import org.apache.spark.sql.classic.SparkSession
 /** The values of arguments, which must be constants. */
 private[sql] object Constants {
 
+  /** Whether a value is NULL, also of a variable or of a parameter of the statement. */
   def isNull(value: Expression): Boolean = value match {
-    case Literal(null, _) => true
-    case _ => false
+    case Literal(constant, _) => constant == null
+    case other => other.foldable && Try(other.eval(InternalRow.empty)).toOption.contains(null)
   }
 
   /** The value of an argument as a literal.

@@ -34,7 +34,7 @@ private[sql] final class PolicyReader(call: FunctionCall) {
 
   /** The options of the policy; empty without one. */
   def options: Map[String, String] = {
-    val beside = call.arguments.filter(of => isParameter(of.name))
+    val beside = call.arguments.map(_.name).filter(isParameter).flatMap(call.get)
     val policy = call.get("policy").map { argument =>
       val written = Call.of(argument, lists.one(argument))
       val more = beside.map(of => NamedArgumentExpression(of.name, of.value))
@@ -139,7 +139,6 @@ private[sql] final class PolicyReader(call: FunctionCall) {
       }
     }.toMap
   }
-
 }
 
 private[sql] object PolicyReader {

@@ -62,9 +62,8 @@ private[sql] object ProgressReport {
   private val mapper = new ObjectMapper()
 
   /** The rows of a report in JSON, as `WatermarkReport` writes it. */
-  def rows(json: String): Seq[InternalRow] = rows(mapper.readTree(json))
-
-  def rows(query: JsonNode): Seq[InternalRow] =
+  def rows(json: String): Seq[InternalRow] = {
+    val query = mapper.readTree(json)
     for {
       input <- orMissing(query.path("inputs"))
       top = leader(input)
@@ -77,6 +76,7 @@ private[sql] object ProgressReport {
       }
       InternalRow.fromSeq(OfQuery.map(_.value(query)) ++ OfInput.map(_.value(input)) ++ own)
     }
+  }
 
   private def orMissing(array: JsonNode): Seq[JsonNode] = {
     val all = array.elements.asScala.toSeq

@@ -1,6 +1,5 @@
 package io.eventtide.spark.sql
 
-import com.fasterxml.jackson.databind.ObjectMapper
 import org.apache.hadoop.fs.Path
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
@@ -90,8 +89,8 @@ private[sql] object CheckpointFunction extends TableFunction {
     override def schema: StructType = ProgressReport.Schema
     override def rows(session: SparkSession): Seq[InternalRow] = {
       val conf = session.sessionState.newHadoopConf()
-      val json = new CheckpointReport(new Path(path), conf, None).json
-      ProgressReport.rows(new ObjectMapper().readTree(json).path("watermark"))
+      val last = new CheckpointReport(new Path(path), conf, None).lastWatermark
+      last.toSeq.flatMap(report => ProgressReport.rows(report.json))
     }
   }
 }

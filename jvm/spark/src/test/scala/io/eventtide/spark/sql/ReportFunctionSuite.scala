@@ -1,8 +1,11 @@
 package io.eventtide.spark.sql
 
+import java.io.File
+import java.nio.charset.StandardCharsets.UTF_8
 import java.nio.file.Files
 import java.sql.Timestamp
 
+import org.apache.commons.io.FileUtils
 import org.apache.spark.SPARK_VERSION
 import org.apache.spark.sql.Row
 import org.apache.spark.sql.streaming.{StreamingQuery, Trigger}
@@ -83,7 +86,19 @@ class ReportFunctionSuite extends AnyFunSuite with SqlPlans {
     query.id: Unit
     val rows = spark.sql(s"$substreams eventtide_checkpoint('$checkpoint') ORDER BY substream")
     assert(rows.collect().toSeq == Seq(expected("rows", 0, 1), expected("rows", 1, 0)))
-    assert(rows.columns.length == 13)
+    val none = spark.sql(s"SELECT * FROM eventtide_checkpoint('$folder/none')")
+    val empty = intercept[EventtideException](none.collect())
+    assert(empty.getCondition == "CHECKPOINT_EMPTY")
+    assert(empty.getQueryContext.head.fragment.startsWith("eventtide_checkpoint"))
+    val damaged = s"$folder/damaged"
+    FileUtils.copyDirectory(new File(checkpoint), new File(damaged))
+    new File(s"$damaged/eventtide/ledger").listFiles.foreach { file =>
+      FileUtils.writeStringToFile(file, "v", UTF_8)
+    }
+    val refused = intercept[EventtideException] {
+      spark.sql(s"SELECT * FROM eventtide_checkpoint('$damaged')").collect()
+    }
+    assert(refused.getCondition.startsWith("LEDGER"))
   }
 
   test("blame is a sentence") {

@@ -91,8 +91,9 @@ class WatermarkFunctionSuite extends AnyFunSuite with SqlPlans {
 
   test("parameters and variables of a statement are values, and NULL is the default") {
     spark.sql("DECLARE OR REPLACE VARIABLE patience STRING DEFAULT '30s'")
+    spark.sql("DECLARE OR REPLACE VARIABLE unset STRING")
     val call =
-      "eventtide_watermark(TABLE(events), ts, 'limiting_lag_and_lull', lag => :lag, max_lull => patience, name => NULL)"
+      "eventtide_watermark(TABLE(events), ts, 'limiting_lag_and_lull', lag => :lag, max_lull => patience, name => NULL, expected => unset)"
     assert(plan(s"FROM $call", Map("lag" -> "5s")) == watermark(lull))
   }
 

@@ -85,6 +85,16 @@ private[spark] final class CheckpointReport(
   // Errors for which any query is refused, regardless of its plan.
   private lazy val unreadable = Seq(state, ledger, logs).flatMap(_.failed.toOption)
 
+  /** The watermarks after the last committed batch; None before the first one.
+    *
+    * @throws EventtideException
+    *   if the ledger cannot be read
+    */
+  def lastWatermark: Option[WatermarkReport] = {
+    ledger.get: Unit
+    watermark.get.map(_.copy(isHolding = false)) // as in `blame`
+  }
+
   def json: String = {
     val node = CheckpointReport.mapper.createObjectNode()
     node.put("root", root.toString).put("committed", committed.getOrElse(-1L))

@@ -136,17 +136,20 @@ private[spark] object QueryWatermarks {
     }
   }
 
-  /** The id of a query of a session, by its id or by its name. A name means the running query, or
-    * else a stopped one.
+  /** The id of a query of a session, by its name or its id. A name means the running query, or else
+    * the one that has stopped last.
     */
   def find(session: SparkSession, query: String): Option[UUID] = {
     val named = session.streams.active.find(_.name == query).map(_.id)
-    def ended = stopped.asScala.collectFirst {
-      case (id, kept)
-          if kept.name.contains(query) && kept.owner == SparkInternals.sessionId(session) =>
-        id
-    }
-    named.orElse(ended).orElse(Try(UUID.fromString(query)).toOption)
+    named.orElse(ended(session, query)).orElse(Try(UUID.fromString(query)).toOption)
+  }
+
+  private def ended(session: SparkSession, name: String): Option[UUID] = {
+    val own = SparkInternals.sessionId(session)
+    stopped.asScala.toSeq
+      .filter { case (_, kept) => kept.owner == own && kept.name.contains(name) }
+      .maxByOption { case (_, kept) => kept.report.fold(Long.MinValue)(_.clockMicros) }
+      .map { case (id, _) => id }
   }
 
   private def last(asks: String, query: UUID): Option[WatermarkReport] =
