@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 DOCTEST = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 EVENTS = "ts timestamp, device string, mark timestamp"
 BLOCKS = [block for page in PAGES for block in blocks(page) if block.mark == "spark"]
-SQL = [block for page in PAGES for block in sql_blocks(page)]
+SQL = [block for page in PAGES for block in sql_blocks(page) if block.mark != "no-run"]
 TIMELINES = [
     pytest.param(b, t, id=f"{b.page}:{t.line} {b.heading}") for b in BLOCKS for t in b.timelines
 ]

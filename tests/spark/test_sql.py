@@ -148,6 +148,12 @@ def test_a_checkpoint_goes_on_through_the_other_api(
     run(first)
     (tmp_path / "False").rename(tmp_path / "in" / "more")
     run(other)
+    open_windows = spark.sql(
+        f"SELECT * FROM eventtide_open_windows(TABLE({{results}}), '{checkpoint}')",
+        results=sql(text)(source.json(f"{tmp_path}/in")),
+    )
+    state = et.read_state(checkpoint, built(source.json(f"{tmp_path}/in")))
+    assert sorted(open_windows.collect(), key=str) == sorted(state.collect(), key=str) != []
     report = et.read_checkpoint(checkpoint)
     assert report.watermark is not None
     assert report.watermark.on_time + sum(report.watermark.late.values()) >= sum(map(len, STEPS))

@@ -66,6 +66,7 @@ private[spark] object TableFunctions {
     WatermarkFunction,
     IngestionTimeFunction,
     WindowFunction,
+    OpenWindowsFunction,
     LateFunction,
     ProgressFunction,
     BlameFunction,

@@ -79,6 +79,8 @@ class RefusedCallSuite extends AnyFunSuite with SqlPlans {
     s"$window(TABLE(events), $named, key_by => device, delay => '1s'"
       .replace("count(*)", "'max(w)'") + ")" ->
       ("WINDOW_COLUMN_UNKNOWN" -> "agg => 'max(w)'"),
+    "SELECT * FROM eventtide_open_windows(TABLE(events), '/data/checkpoint')" ->
+      ("SQL_WITHOUT_WINDOW" -> "TABLE(events)"),
     "SELECT * FROM eventtide_ingestion_time(TABLE(events), v)" -> ("COLUMN_EXISTS" -> "v")
   )
 
