@@ -225,6 +225,31 @@ def test_rows_of_a_file_table_are_a_stream(spark: SparkSession, tmp_path: Path) 
         spark.sql("DROP TABLE sql_events")
 
 
+BATCH = "eventtide_window(TABLE(history), ts, with_fixed_lag('5s'), size => {}, agg => count(*))"
+WINDOWS = BATCH.format("'10s'")
+
+
+@pytest.mark.parametrize(
+    ("statement", "rows"),
+    [
+        (f"SELECT * FROM {WINDOWS}", 6),
+        (f"SELECT w.window.start FROM range(2), {WINDOWS} AS w", 12),
+        (f"SELECT * FROM range(2) r, LATERAL {WINDOWS}", 12),
+        (f"SELECT * FROM range(20) WHERE id IN (SELECT `count(1)` FROM {WINDOWS})", 1),
+        (f"SELECT (SELECT count(*) FROM {WINDOWS}) AS n", 1),
+        (f"WITH w AS (SELECT * FROM {WINDOWS}) SELECT 1 FROM w a JOIN w b ON true", 36),
+        (f"FROM {WINDOWS} |> WHERE window.start > TIMESTAMP'1970-01-01 00:00:25'", 3),
+        (f"BEGIN DECLARE s STRING DEFAULT '20s'; SELECT * FROM {BATCH.format('s')}; END", 3),
+        (f"EXECUTE IMMEDIATE \"SELECT * FROM {BATCH.format(':s')}\" USING '20s' AS s", 3),
+    ],
+)
+def test_a_call_stands_where_a_table_stands(statement: str, rows: int, spark: SparkSession) -> None:
+    """In joins, subqueries, WITH, pipes and scripts."""
+    minute = "SELECT timestamp_seconds(id) AS ts FROM range(60)"
+    spark.sql(f"CREATE OR REPLACE TEMP VIEW history AS {minute}")
+    assert spark.sql(statement).count() == rows
+
+
 @pytest.mark.smoke
 def test_an_error_points_at_its_place_in_the_text(spark: SparkSession) -> None:
     """Its context is Spark's, and named_errors raises its class."""
