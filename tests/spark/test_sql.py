@@ -191,8 +191,9 @@ def test_rows_of_a_file_table_are_a_stream(spark: SparkSession, tmp_path: Path) 
         spark.sql("INSERT INTO sql_events VALUES (TIMESTAMP'2024-01-01 00:01:07', 2)")
         counts = "size => '10s', agg => 'sum(v) AS total'"
         policy = "ts, with_fixed_lag('5s')"
+        kind = "TEMPORARY VIEW" if spark.version.startswith("4.1.") else "VIEW"
         spark.sql(
-            "CREATE VIEW sql_totals AS SELECT window.start, total FROM"
+            f"CREATE {kind} sql_totals AS SELECT window.start, total FROM"
             f" eventtide_window(TABLE(sql_events), {policy}, {counts})"
         )
         assert spark.table("sql_totals").count() == 2
