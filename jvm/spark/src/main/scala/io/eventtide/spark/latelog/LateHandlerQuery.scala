@@ -20,6 +20,14 @@ private[spark] object LateHandlerQuery {
   def nodesOf(plan: LogicalPlan): Seq[UUID] =
     plan.collect { case node: HasLateOutput => node.lateNode }.distinct
 
+  /** The position of the window that produced `results` among the windows of the `written` plan;
+    * None if it is not one of them.
+    */
+  def windowOf(results: LogicalPlan, written: LogicalPlan): Option[Int] = {
+    val own = nodesOf(results).headOption // the inputs may have windows too
+    own.map(nodesOf(written).indexOf).filter(_ >= 0)
+  }
+
   /** Waits until a query has a late log; returns false if the query ends before that. */
   def await(query: StreamingQuery): Boolean = Try(
     StreamExecutionAccess.awaitSources(query)

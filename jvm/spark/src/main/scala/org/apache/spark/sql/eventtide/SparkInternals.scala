@@ -37,9 +37,6 @@ object SparkInternals {
 
   def expression(column: Column): Expression = ExpressionUtils.expression(column)
 
-  /** The column of an expression that is not resolved yet. */
-  def column(expression: Expression): Column = ExpressionUtils.column(expression)
-
   /** The id of a session, which its streaming queries keep. */
   def sessionId(session: SparkSession): String = session.sessionUUID
 
