@@ -4,6 +4,9 @@ Nothing else chooses. A bridge is a module with the functions of `Bridge`. It is
 first used, because a client of Spark Connect has no py4j.
 """
 
+# pyright: reportReturnType=false
+# The methods of a protocol have no bodies.
+
 from __future__ import annotations
 
 import sys

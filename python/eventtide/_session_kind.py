@@ -7,7 +7,7 @@ Spark Connect is imported, and no object has them before.
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, TypeGuard, TypeVar
+from typing import TYPE_CHECKING, Any, TypeGuard, TypeVar
 
 from pyspark.sql import SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
@@ -76,10 +76,9 @@ def _both(classic: type, module: str) -> tuple[type, ...]:
 
 def combined(calls: type[_Query], base: type) -> Callable[..., _Query]:
     """Return a class of queries with the methods of `calls`, over those of a kind of session."""
-    kind: Callable[..., _Query] = type(
-        calls.__name__, (calls, base), {"__module__": calls.__module__}
-    )
-    return kind
+    kind: Any = type(calls.__name__, (calls, base), {"__module__": calls.__module__})
+    made: Callable[..., _Query] = kind
+    return made
 
 
 def no_session() -> SetupError:
