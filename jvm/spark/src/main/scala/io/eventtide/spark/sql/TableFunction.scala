@@ -43,7 +43,7 @@ private[sql] object TableFunction {
   /** Refuses an order of the rows, which no watermark and no window uses. */
   def refuseOrder(call: FunctionCall): Unit =
     if (call.table.withSinglePartition || call.table.orderByExpressions.nonEmpty)
-      refuse(call, "ORDER BY and WITH SINGLE PARTITION have no effect here", "a TABLE without them")
+      refuse(call, "ORDER BY and WITH SINGLE PARTITION order no window", "a TABLE without them")
 
   /** Refuses PARTITION BY, which only windows have. */
   def refusePartition(call: FunctionCall, allowed: String): Unit =

@@ -141,6 +141,18 @@ class ReportFunctionSuite extends AnyFunSuite with SqlPlans {
     assert(refused("private") == "QUERY_UNKNOWN" && refused(run.id.toString) == "QUERY_UNKNOWN")
   }
 
+  test("a name is the query that has stopped last, if none of that name runs") {
+    val marked = "SELECT * FROM eventtide_watermark(TABLE(events), ts, with_fixed_lag('5s')"
+    for (name <- Seq("first", "second", "third")) {
+      val rows = spark.sql(s"$marked, name => '$name')")
+      val run = rows.writeStream.queryName("again").format("noop").start()
+      run.processAllAvailable()
+      run.stop()
+    }
+    val shown = spark.sql("SELECT DISTINCT input_name FROM eventtide_progress('again')").collect()
+    assert(shown.map(_.getString(0)).toSeq == Seq("third"))
+  }
+
   test("late rows are a table and a stream") {
     query.id: Unit
     val late = s"eventtide_late('$checkpoint', window => 0, missing => 'skip')"
