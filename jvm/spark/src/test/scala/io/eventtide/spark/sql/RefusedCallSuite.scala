@@ -2,6 +2,8 @@ package io.eventtide.spark.sql
 
 import org.scalatest.funsuite.AnyFunSuite
 
+import io.eventtide.spark.options.SettingsTable
+
 class RefusedCallSuite extends AnyFunSuite with SqlPlans {
   private val mark = "SELECT * FROM eventtide_watermark"
   private val window = "SELECT *\nFROM eventtide_window"
@@ -109,6 +111,19 @@ class RefusedCallSuite extends AnyFunSuite with SqlPlans {
       assert(error.getCondition == condition, error.getMessage)
       val shown = error.getQueryContext.head.fragment
       assert(shown.startsWith("eventtide_"), shown)
+    }
+  }
+
+  test("each setting refuses a value of another type, at its place") {
+    val plain = (SettingsTable.watermark ++ WindowFunction.settings)
+      .map(_.option)
+      .distinct
+      .filterNot(WindowArguments.Special)
+    for (option <- plain) {
+      val others = named.replace(s"$option => '1m', ", "")
+      val error = refusal(s"$window(TABLE(events), $others, $option => 1.5D)")
+      assert(error.getCondition == "SQL_ARGUMENT_TYPE", option)
+      assert(error.getQueryContext.head.fragment == s"$option => 1.5D")
     }
   }
 
