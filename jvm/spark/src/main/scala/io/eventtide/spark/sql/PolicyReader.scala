@@ -72,10 +72,19 @@ private[sql] final class PolicyReader(call: FunctionCall) {
     )
   }
 
-  private def children(policy: Call, parts: Seq[Expression], prefix: String): Map[String, String] =
+  private def children(
+      policy: Call,
+      parts: Seq[Expression],
+      prefix: String
+  ): Map[String, String] = {
+    if (parts.isEmpty) {
+      val pattern = s"${policy.name}(with_fixed_lag('5s'), limiting_real_time_lag('1h'))"
+      policy.argument.refuse("SQL_CALL", "value" -> policy.argument.text, "call" -> pattern)
+    }
     parts.zipWithIndex.flatMap { case (part, i) =>
       policyOptions(Call.of(policy.argument, part), s"${prefix}of.$i.")
     }.toMap
+  }
 
   // Pairs of a name and a policy, as of `map`, which may stand around them.
   private def bySubstream(policy: Call, prefix: String): Map[String, String] = {

@@ -108,6 +108,11 @@ private[spark] object TableFunctions {
       arguments: Seq[Expression]
   ): LogicalPlan = {
     val call = FunctionCall.read(function, arguments)
-    call.located(function.plan(call))
+    call.located {
+      val plan = function.plan(call)
+      if (call.isStream && !plan.isStreaming)
+        throw EventtideException("SQL_NOT_A_STREAM", "function" -> function.name)
+      plan
+    }
   }
 }

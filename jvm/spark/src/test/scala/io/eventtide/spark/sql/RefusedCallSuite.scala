@@ -1,5 +1,6 @@
 package io.eventtide.spark.sql
 
+import org.apache.spark.SPARK_VERSION
 import org.scalatest.funsuite.AnyFunSuite
 
 import io.eventtide.spark.options.SettingsTable
@@ -44,6 +45,7 @@ class RefusedCallSuite extends AnyFunSuite with SqlPlans {
       ("SQL_ARGUMENT_NOT_CONSTANT" -> "max_substreams => rand()"),
     s"$mark(TABLE(events), ts, 'with_fixed_lag(', lag => '5s')" ->
       ("SQL_TEXT_UNREADABLE" -> "'with_fixed_lag('"),
+    s"$mark(TABLE(events), ts, min_of())" -> ("SQL_CALL" -> "min_of()"),
     s"$mark(TABLE(events), ts, 5 + 5)" -> ("SQL_CALL" -> "5 + 5"),
     s"$mark(TABLE(events), ts, with_fixed_lag('5s'), decorators => throttle('1s'))" ->
       ("INVALID_CHOICE" -> "decorators => throttle('1s')"),
@@ -112,6 +114,15 @@ class RefusedCallSuite extends AnyFunSuite with SqlPlans {
       val shown = error.getQueryContext.head.fragment
       assert(shown.startsWith("eventtide_"), shown)
     }
+  }
+
+  test("the word STREAM needs a stream") {
+    assume(!SPARK_VERSION.startsWith("4.1")) // which does not have the word before a call
+    val batch = "eventtide_watermark(TABLE(history), ts, with_fixed_lag('5s'))"
+    for (call <- Seq(batch, "eventtide_progress('q')"))
+      assert(refusal(s"SELECT * FROM STREAM $call").getCondition == "SQL_NOT_A_STREAM")
+    val stream = s"SELECT * FROM STREAM ${batch.replace("history", "events")}"
+    assert(spark.sql(stream).isStreaming)
   }
 
   test("each setting refuses a value of another type, at its place") {
