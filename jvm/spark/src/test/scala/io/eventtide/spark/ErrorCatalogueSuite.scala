@@ -18,6 +18,12 @@ class ErrorCatalogueSuite extends AnyFunSuite {
     }
   }
 
+  test("no condition has the name of one of Spark's, whose message PySpark would show") {
+    val spark = getClass.getClassLoader.getResourceAsStream("error/error-conditions.json")
+    val theirs = new ObjectMapper().readTree(spark).fieldNames.asScala.toSet
+    assert(theirs.size > 500 && names.toSet.intersect(theirs).isEmpty)
+  }
+
   test("a message carries its class and its parameters") {
     val error = EventtideException("UNKNOWN_COLUMN", "column" -> "tz", "available" -> "ts, user")
     assert(error.getMessage.startsWith("[UNKNOWN_COLUMN] There is no column 'tz'; "))
