@@ -16,7 +16,7 @@ GROUPS = {
     "watermark": ("Arguments of watermarks", "Of `eventtide_watermark` and `eventtide_window`."),
     "window": ("Arguments of windows", "Of `eventtide_window`."),
 }
-NOT_IN_SQL = {"on_late"}
+NOT_IN_SQL = {"on_late", "result"}
 TYPES = {
     "column": "a column",
     "columns": "columns",
@@ -24,6 +24,7 @@ TYPES = {
     "count or names": "a count, or an array of names",
     "flag": "`true` or `false`",
     "size": "a duration, or a calendar size",
+    "length": "a duration, or a count",
     "instant": "a TIMESTAMP, or its text",
     "positive duration, or never": "a duration above zero, or `'never'`",
     "choice or columns": "`'key'`, `'global'` or columns",
@@ -50,8 +51,13 @@ def tables() -> Iterator[str]:
 def arguments(of: str) -> Iterator[dict[str, Any]]:
     """Yield the settings of a group that SQL has."""
     for row in rows():
-        in_sql = row.get("option") not in NOT_IN_SQL and row.get("kinds") != ["storm"]
-        if row["of"] == of and in_sql:
+        option = row.get("option", "")
+        if row["of"] != of or option in NOT_IN_SQL:
+            continue
+        if option == "length.time":
+            doc = "The length of a window of Storm's, in time or in rows."
+            yield row | {"option": "length", "type": "length", "least": None, "doc": doc}
+        elif "." not in option:
             yield row
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import eventtide as et
 import pytest
 from eventtide import WatermarkPolicies
+from eventtide.storm import Count, StormWindow
 from eventtide.testing import Script
 from pyspark.errors import IllegalArgumentException
 from pyspark.sql import functions as F  # noqa: N812 - PySpark's own convention
@@ -117,6 +118,38 @@ def test_a_window_gives_what_pythons_builder_gives(kind: str, spark: SparkSessio
     expected, late = play(built, spark)
     assert any(expected)
     assert play(sql(text), spark) == (expected, late)
+
+
+@pytest.mark.parametrize(
+    ("length", "slide", "text"),
+    [
+        ("10s", Count(2), "length => '10s', slide => 2"),
+        (Count(3), "2s", "length => 3, slide => INTERVAL 2 SECONDS"),
+        (Count(3), None, "length => 3"),
+        ("10s", "2s", "length => '10s', slide => '2s'"),
+        ("10s", "10s", "length => INTERVAL 10 SECONDS, slide => '10s'"),
+        ("10s", "3s", "length => '10s', slide => '3s'"),
+    ],
+)
+def test_a_window_of_storms_gives_what_its_bolt_gives(
+    length: str | Count, slide: str | Count | None, text: str, spark: SparkSession
+) -> None:
+    """Each length and slide in time or in rows, with Storm's policy and interval."""
+
+    def bolt(events: DataFrame) -> WindowBuilder:
+        sized = StormWindow().with_window(length, slide).with_timestamp_field("ts").with_lag("5s")
+        aggregates = [F.count("*").alias("n"), F.max("v").alias("top")]
+        return sized.over(events).group_by("device").agg(*aggregates)
+
+    def in_sql(events: DataFrame) -> DataFrame:
+        one = "substream => concat('default'), expected => array('default')"
+        policy = f"ts, storm('5s'), decorators => emit_every('1s'), {one}"
+        rows = f"TABLE({{events}}), {policy}, key_by => device, {AGG}, {text}"
+        return spark.sql(f"SELECT * FROM eventtide_window({rows})", events=events)
+
+    expected = play(bolt, spark)
+    assert any(expected[0])
+    assert play(in_sql, spark) == expected
 
 
 @pytest.mark.parametrize("first", ["python", "sql"])

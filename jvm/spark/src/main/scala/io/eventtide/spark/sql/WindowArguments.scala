@@ -54,12 +54,14 @@ private[sql] final class WindowArguments(call: FunctionCall) {
   }
 
   private def options: Map[String, String] = {
-    val kind = WindowArguments.kind(call)
+    val storm =
+      if (call.get("length").isDefined) new StormSizes(call).options else Map.empty[String, String]
+    val kind = storm.getOrElse("kind", WindowArguments.kind(call))
     val plain = WindowFunction.settings
       .filterNot(of => WindowArguments.Special(of.option))
       .filter(of => of.option != "slide" || of.belongsTo(kind))
       .distinctBy(_.option)
-    settings.options(plain) ++ gap ++ scope ++ triggers.options + ("kind" -> kind)
+    storm ++ settings.options(plain) ++ gap ++ scope ++ triggers.options + ("kind" -> kind)
   }
 
   private def keys: Seq[Column] = {
@@ -112,7 +114,7 @@ private[sql] object WindowArguments {
       OptionReader.missing(
         "size",
         "the length of a window, with slide or step for windows that overlap; or set gap for " +
-          "sessions, or rows for windows of a number of rows"
+          "sessions, rows for windows of a number of rows, or length for Storm's windows"
       )
     }
 

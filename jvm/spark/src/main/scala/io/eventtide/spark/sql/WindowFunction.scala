@@ -23,13 +23,15 @@ private[sql] object WindowFunction extends TableFunction {
     )
   override def arguments: Seq[String] =
     ((TableFunction.Data +: WatermarkArguments.all) ++ Seq("processing_time", "key_by", "agg") ++
-      settings.map(_.option)).distinct
+      ("length" +: settings.map(_.option))).distinct
 
   override def argumentsOfJars: Seq[String] = PolicyReader.ofJars
 
-  /** The settings that an argument has; functions and Storm's windows are not for SQL. */
+  /** The settings that an argument has. Functions are not for SQL; `StormSizes` has `length`. */
   def settings: Seq[Setting] =
-    SettingsTable.window.filter(one => one.kinds != Set("storm") && one.option != "on_late")
+    SettingsTable.window.filterNot { one =>
+      one.option.contains('.') || one.option == "result" || one.option == "on_late"
+    }
 
   override def plan(call: FunctionCall): LogicalPlan = {
     TableFunction.refuseOrder(call)

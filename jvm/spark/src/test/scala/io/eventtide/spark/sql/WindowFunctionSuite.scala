@@ -96,6 +96,18 @@ class WindowFunctionSuite extends AnyFunSuite with SqlPlans {
     assert(written("size => '1m', scope => device") == window(groups, Map("scope" -> device)))
   }
 
+  test("Storm's windows have a length and a slide, each in time or in rows") {
+    val mixed = Map("kind" -> "storm", "length.time" -> "PT20S", "slide.rows" -> "3")
+    assert(written("length => '20s', slide => 3") == window(mixed))
+    val memory = Map("kind" -> "storm", "length.rows" -> "5", "slide.rows" -> "1")
+    assert(
+      written("length => 5, rows_in_memory => 100") == window(memory + ("rows_in_memory" -> "100"))
+    )
+    val framed =
+      Map("kind" -> "sliding", "size" -> "PT20S", "slide" -> "PT5S", "profile" -> "storm")
+    assert(written("length => '20s', slide => INTERVAL 5 SECONDS") == window(framed))
+  }
+
   test("triggers are written as calls") {
     val emit = Map(
       "kind" -> "tumbling",
