@@ -38,6 +38,9 @@ _Query = TypeVar("_Query", bound="StreamingQuery")
 class Bridge(Protocol):
     """The functions of a bridge. Each checks the session first, and raises eventtide's errors."""
 
+    def columns(self, df: DataFrame) -> list[str] | None:
+        """Return the columns of `df`, None where the server may not be asked: in a pipeline."""
+
     def requested(self, df: DataFrame, request: Request) -> DataFrame:
         """Return `df` with a watermark or a window; the caller has checked the arguments."""
 

@@ -207,7 +207,7 @@ def watermark(  # noqa: PLR0913 - as with_watermark
 
     def add(df: DataFrame) -> DataFrame:
         _check_frame(df)
-        columns = df.columns
+        columns = _bridge.of(df).columns(df)
         time = column_name("event_time", event_time, columns)
         check_column("event_time", time, columns)
         for part in parts:
@@ -290,9 +290,10 @@ def with_ingestion_time(
     if policy is None:
         policy = WithIngestionTime()
     of_type("policy", policy, WithIngestionTime, *_INGESTION_POLICY)
-    if into.lower() in {column.lower() for column in df.columns}:
+    columns = _bridge.of(df).columns(df) or []
+    if into.lower() in {column.lower() for column in columns}:
         problem, fix = "is already a column", f"into='{into}_2'"
-        allowed = f"a name other than {listed(df.columns)}"
+        allowed = f"a name other than {listed(columns)}"
         raise refused("into", into, problem, allowed=allowed, fix=fix)
     request = Request.of("with_ingestion_time", {"into": into}, policy.to_options())
     return _bridge.of(df).requested(df, request)

@@ -30,7 +30,7 @@ WITH_EVENTTIDE = {
     "spark.sql.streaming.verifyCheckpointDirectoryEmptyOnStart": "false",
 }
 
-_ROOT = Path(__file__).parents[2]  # for functions of tests, which its workers call
+ROOT = Path(__file__).parents[2]  # for functions of tests, which its workers call
 _READY = "Spark Connect server started"
 _LONGEST = 120  # seconds until a server is ready
 
@@ -54,7 +54,7 @@ class Server:
         for key, value in options.items():
             command += ["--conf", f"{key}={value}"]
         command += ["--class", "org.apache.spark.sql.connect.service.SparkConnectServer"]
-        variables = {"SPARK_HOME": str(PYSPARK), "PYSPARK_PYTHON": PYTHON, "PYTHONPATH": str(_ROOT)}
+        variables = {"SPARK_HOME": str(PYSPARK), "PYSPARK_PYTHON": PYTHON, "PYTHONPATH": str(ROOT)}
         with self.log.open("wb") as log:
             self._process = subprocess.Popen(  # noqa: S603 - our own command
                 [*command, "spark-internal"],

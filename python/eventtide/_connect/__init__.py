@@ -39,6 +39,7 @@ __all__ = [
     "checkpoint_json",
     "checkpoint_of",
     "clean_late",
+    "columns",
     "compact_late",
     "explain_json",
     "follow_late",
@@ -64,6 +65,16 @@ __all__ = [
 ]
 
 _Query = TypeVar("_Query", bound=StreamingQuery)
+
+
+def columns(df: DataFrame) -> list[str] | None:
+    """Return the columns of a DataFrame, None in a flow function of a pipeline."""
+    try:
+        return df.columns
+    except PySparkException as error:
+        if in_flow(error):
+            return None
+        raise
 
 
 def requested(df: DataFrame, request: Request) -> DataFrame:

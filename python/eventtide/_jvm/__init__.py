@@ -49,6 +49,7 @@ __all__ = [
     "checkpoint_json",
     "checkpoint_of",
     "clean_late",
+    "columns",
     "compact_late",
     "explain_json",
     "follow_late",
@@ -79,6 +80,11 @@ __all__ = [
 ]
 
 _Query = TypeVar("_Query", bound=StreamingQuery)
+
+
+def columns(df: DataFrame) -> list[str]:
+    """Return the columns of a DataFrame."""
+    return df.columns
 
 
 def requested(df: DataFrame, request: Request) -> DataFrame:

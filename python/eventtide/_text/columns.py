@@ -77,13 +77,19 @@ def is_name(text: str) -> bool:
 
 
 def check_column(
-    name: str, column: str | Column, columns: Sequence[str], words: Sequence[str] = ()
+    name: str, column: str | Column, columns: Sequence[str] | None, words: Sequence[str] = ()
 ) -> None:
     """Reject an unknown plain name; Spark checks nested, quoted and metadata names.
 
-    `words` are values with a special meaning, which the caller has handled.
+    `columns` are the existing names; if they are None, the session checks all of them. `words` are
+    values with a special meaning, which the caller has handled.
     """
-    if isinstance(column, Column) or column.startswith("_") or set(column) & set(".`"):
+    if (
+        columns is None
+        or isinstance(column, Column)
+        or column.startswith("_")
+        or set(column) & set(".`")
+    ):
         return
     if not _is_in(column, columns):
         names = {name.lower(): name for name in [*columns, *words]}

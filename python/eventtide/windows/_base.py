@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from pyspark.sql import DataFrame
 
+from eventtide import _bridge
 from eventtide._text.arguments import of_type
 from eventtide._text.columns import check_column
 from eventtide._text.durations import to_iso
@@ -36,7 +37,7 @@ class Described(Hinting, ABC):
         if self._df is None:
             return
         of_type("df", self._df, DataFrame, "a Spark DataFrame", "et.window(df)")
-        columns = self._df.columns
+        columns = _bridge.of(self._df).columns(self._df)
         for name, column in self.settings.columns():
             words = ("key", "global") if name == "watermark_scope" else ()
             check_column(name, column, columns, words)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
+from eventtide import _bridge
 from eventtide._text.arguments import flat
 from eventtide._text.columns import column_list, column_name
 from eventtide.errors import refused
@@ -96,7 +97,7 @@ class Framing(Described):
         """
         sizes = (substream_idle_timeout, expected, max_substreams, substream_ttl)
         others = (max_clock_step, on_restart, name)
-        columns = None if self._df is None else self._df.columns
+        columns = None if self._df is None else _bridge.of(self._df).columns(self._df)
         name = column_name("event_time", column, columns)
         return self._with(event_time=EventTime(name, policy, substream, *sizes, *others))
 

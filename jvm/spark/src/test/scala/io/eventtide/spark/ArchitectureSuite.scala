@@ -117,7 +117,7 @@ object ArchitectureSuite {
     "policies" -> Seq("policies")
   )
 
-  /** What users name is below the first layer only, and what all of it throws is below all, in one
+  /** What users name is below the first two layers only, and what all of it throws is below all, in one
     * package.
     */
   private val Below = Seq("EventtideException", "ErrorCatalogue", "BuildInfo")
@@ -133,7 +133,7 @@ object ArchitectureSuite {
         of.getPackageName == s"$base.spark" &&
           !Below.exists(of.getName.split('.').last.startsWith)
     }
-    val (builders, below) = packages.splitAt(1)
+    val (builders, below) = packages.splitAt(2)
     val all = builders ++ (("users" -> onTop) +: below)
     val declared = all.foldLeft(layeredArchitecture().consideringOnlyDependenciesInLayers()) {
       case (made, (name, inside)) => made.optionalLayer(name).definedBy(inside)

@@ -2,8 +2,8 @@ package org.apache.spark.sql.eventtide
 
 import org.apache.spark.{ErrorClassesJsonReader, ErrorInfo, SparkThrowableHelper}
 
-/** Spark's catalogue of errors, to which PySpark turns for the message of each error: of one that it
-  * does not have, `getMessage()` fails, and so does every error with a place in a SQL text.
+/** Spark's catalogue of errors. PySpark reads the message of an error from it. For a condition that
+  * the catalogue lacks, `getMessage()` fails, and so does any error with a place in a SQL text.
   */
 object SparkErrors {
 

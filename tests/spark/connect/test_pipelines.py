@@ -1,0 +1,191 @@
+"""Flows of Spark Declarative Pipelines with watermarks and windows, run by `spark-pipelines`."""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from typing import TYPE_CHECKING
+
+import eventtide as et
+import pytest
+from pyspark.sql import SparkSession
+
+from tests.spark.conftest import SERVER
+from tests.spark.pipelines import Project
+from tests.spark.server import Server
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+FLOWS = """
+import eventtide as et
+from eventtide import WatermarkPolicies
+from pyspark import pipelines as dp
+from pyspark.sql import SparkSession, functions as F
+
+spark = SparkSession.getActiveSession()
+LAG = WatermarkPolicies.with_fixed_lag("10s")
+
+
+@dp.table
+def events():
+    rows = spark.readStream.schema("ts timestamp, device string, v int")
+    return rows.option("maxFilesPerTrigger", 1).json("{source}")
+
+
+def read_events():
+    return spark.readStream.option("maxFilesPerTrigger", 1).table("events")
+
+
+def timed(rows):
+    return et.with_watermark(rows, "ts", LAG, substream="device")
+
+
+def counted(rows):
+    counts = rows.groupBy(F.window("ts", "10 seconds"), "device").agg(F.count("*").alias("n"))
+    return counts.select(F.col("window.start").alias("start"), "device", "n")
+
+
+@dp.table
+def spark_windows():
+    return counted(timed(read_events()))
+
+
+@dp.temporary_view
+def timed_events():
+    return timed(read_events())
+
+
+@dp.table
+def over_a_view():
+    return counted(spark.readStream.table("timed_events"))
+
+
+@dp.table
+def windows():
+    window = et.window(read_events()).event_time("ts", LAG, substream="device")
+    window = window.key_by("device").tumbling("10s").agg(F.count("*").alias("n"))
+    return window.results.select(F.col("window.start").alias("start"), "device", "n")
+
+
+dp.create_streaming_table("appended")
+
+
+@dp.append_flow(target="appended")
+def of_windows():
+    window = et.window(read_events()).event_time("ts", LAG, substream="device")
+    window = window.key_by("device").tumbling("10s").agg(F.count("*").alias("n"))
+    return window.results.select(F.col("window.start").alias("start"), "device", "n")
+"""
+SQL = """
+CREATE STREAMING TABLE sql_windows AS
+SELECT window.start AS start, device, n
+FROM eventtide_window(
+  TABLE(SELECT * FROM STREAM events), 'ts', with_fixed_lag('10s'), substream => 'device',
+  key_by => 'device', size => '10s', agg => 'count(*) AS n');
+"""
+WINDOWS = ("windows", "appended", "sql_windows")
+TABLES = ("spark_windows", "over_a_view", *WINDOWS)
+FLOW_OF = {"appended": "of_windows"}
+
+
+def add(folder: Path, name: str, *rows: tuple[int, str]) -> None:
+    """Add a file with rows: seconds of a minute, and devices."""
+    folder.mkdir(exist_ok=True)
+    lines = [
+        json.dumps({"ts": f"2024-01-01 00:{at // 60:02d}:{at % 60:02d}", "device": of, "v": 1})
+        for at, of in rows
+    ]
+    made = folder.parent / name
+    made.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    number = len(list(folder.iterdir()))
+    os.utime(made, (number, number))  # a stream reads files by their times
+    made.rename(folder / name)
+
+
+def counts(spark: SparkSession, table: str) -> list[tuple[int, str, int]]:
+    """Return the counts of a table: start in seconds, device, number."""
+    spark.catalog.refreshTable(table)  # a session keeps the list of its files
+    rows = spark.table(table).selectExpr("unix_timestamp(start) % 3600 AS at", "device", "n")
+    return sorted((row["at"], row["device"], row["n"]) for row in rows.collect())
+
+
+@pytest.mark.smoke
+def test_flows_views_and_sql_have_the_same_windows(
+    spark: SparkSession, server: Server, tmp_path: Path
+) -> None:
+    """A first run, one with more rows, of which one is late, and a full refresh."""
+    source = tmp_path / "in"
+    add(source, "1.json", (1, "a"), (2, "b"))
+    add(source, "2.json", (41, "a"), (42, "b"))
+    project = Project(
+        tmp_path / "tide", "tide_flows", flows_py=FLOWS.format(source=source), q_sql=SQL
+    )
+    spark.sql("CREATE DATABASE IF NOT EXISTS tide_flows")
+    assert "COMPLETED" in project.run(server, "dry-run")
+    assert not (tmp_path / "tide" / "storage" / "_checkpoints").exists()
+
+    project.run(server)
+    first = [(0, "a", 1), (0, "b", 1)]
+    assert {table: counts(spark, f"tide_flows.{table}") for table in TABLES} == dict.fromkeys(
+        TABLES, first
+    )
+
+    add(source, "3.json", (3, "a"), (102, "a"), (103, "b"))
+    project.run(server)
+    second = [*first, (40, "a", 1), (40, "b", 1)]
+    for table in TABLES:
+        assert counts(spark, f"tide_flows.{table}") == second, table
+    for table in WINDOWS:
+        checkpoint = project.checkpoint(table, FLOW_OF.get(table, table))
+        assert et.read_late(checkpoint, spark=spark).count() == 1
+        report = et.read_checkpoint(checkpoint, spark=spark)
+        assert report.problems == ()
+
+    project.run(server, "run", "--full-refresh-all")
+    for table in WINDOWS:
+        assert counts(spark, f"tide_flows.{table}") == second, table
+    assert et.read_late(project.checkpoint("windows", run=1), spark=spark).count() == 1
+
+
+def test_a_pipeline_that_is_killed_goes_on(tmp_path: Path) -> None:
+    """Each row is counted once, after a kill of the server in the middle of a run."""
+    source = tmp_path / "in"
+    rows = {n: [(n * 20 + i, "abc"[i % 3]) for i in range(9)] for n in range(6)}
+    for n, batch in rows.items():
+        add(source, f"{n:02d}.json", *batch)
+    add(source, "end.json", *((600, device) for device in "abc"))
+    project = Project(tmp_path / "tide", "default", flows_py=FLOWS.format(source=source), q_sql=SQL)
+    metastore = f"jdbc:derby:;databaseName={tmp_path}/metastore;create=true"
+    settings = SERVER | {
+        "spark.sql.catalogImplementation": "hive",
+        "spark.hadoop.javax.jdo.option.ConnectionURL": metastore,
+        "spark.sql.warehouse.dir": str(tmp_path / "warehouse"),
+    }
+    first = Server(tmp_path / "server", settings)
+    run = project.start(first)
+    commits = tmp_path / "tide" / project.checkpoint("windows") / "commits"
+    end = time.monotonic() + 200
+    while len(list(commits.glob("[0-9]*"))) < 2:
+        assert run.poll() is None, run.communicate()[0]
+        assert time.monotonic() < end
+        time.sleep(0.05)
+    first.kill()
+    run.kill()
+    run.communicate()
+
+    second = Server(tmp_path / "server", settings, first.port)
+    session = SparkSession.builder.remote(second.url).create()
+    try:
+        project.run(second)
+        expected: dict[tuple[int, str], int] = {}
+        for at, device in (row for batch in rows.values() for row in batch):
+            place = (at // 10 * 10, device)
+            expected[place] = expected.get(place, 0) + 1
+        wanted = sorted((*place, n) for place, n in expected.items())
+        for table in TABLES:
+            assert counts(session, table) == wanted, table
+    finally:
+        session.stop()
+        second.kill()
