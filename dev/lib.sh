@@ -153,24 +153,31 @@ need_wheel() {
   wheel=$(echo dist/*.whl)
 }
 
+# Puts the package for clients of Spark Connect together in .build/client.
+stage_client() {
+  local version
+  version=$(sed -n 's/^version = "\(.*\)"$/\1/p' pyproject.toml)
+  rm -rf .build/client
+  mkdir -p .build/client/project
+  cp client/* LICENSE .build/client
+  cp project/hatch_metadata.py project/hatch_readme.py project/addresses.toml .build/client/project
+  cp -R python/eventtide python/_eventtide_pytest.py .build/client
+  rm -rf .build/client/eventtide/jars .build/client/eventtide/cli
+  find .build/client -name __pycache__ -prune -exec rm -r {} +
+  sed -i.bak "s/^version = .*/version = \"$version\"/" .build/client/pyproject.toml
+  rm .build/client/pyproject.toml.bak
+}
+
 # The wheel for clients of Spark Connect, without jars; sets `client_wheel`.
 need_client_wheel() {
-  local hash version
+  local hash
   hash=$(cat <(grep '^version = ' pyproject.toml) \
     <(digest client LICENSE project/hatch_metadata.py project/hatch_readme.py project/addresses.toml) \
     <(find python -name jars -prune -o -type f ! -name '*.pyc' -print | LC_ALL=C sort | xargs cat) | sha)
   if ! fresh .build/client/.stamp "$hash"; then
     need_venv "$(default_spark)"
     say "building the wheel for clients of Spark Connect"
-    rm -rf .build/client
-    mkdir -p .build/client/project
-    cp client/* LICENSE .build/client
-    cp project/hatch_metadata.py project/hatch_readme.py project/addresses.toml .build/client/project
-    cp -R python/eventtide python/_eventtide_pytest.py .build/client
-    rm -rf .build/client/eventtide/jars .build/client/eventtide/cli
-    version=$(sed -n 's/^version = "\(.*\)"$/\1/p' pyproject.toml)
-    sed -i.bak "s/^version = .*/version = \"$version\"/" .build/client/pyproject.toml
-    rm .build/client/pyproject.toml.bak
+    stage_client
     .venv/bin/python -m pip wheel --quiet --no-deps --no-build-isolation \
       --wheel-dir .build/client/dist .build/client >&2
     echo "$hash" >.build/client/.stamp

@@ -31,7 +31,11 @@ FACTS = ("name", "description", "url", "licenses", "developers", "scm")
 def check(release: Path) -> list[str]:
     """Return what is wrong with the files: each jar is the same everywhere, and is complete."""
     problems: list[str] = []
-    [wheel], [sdist] = (release / "pypi").glob("*.whl"), (release / "pypi").glob("*.tar.gz")
+    pypi = release / "pypi"
+    [wheel], [sdist] = pypi.glob("eventtide-*.whl"), pypi.glob("eventtide-*.tar.gz")
+    [client], [_] = pypi.glob("eventtide_client-*.whl"), pypi.glob("eventtide_client-*.tar.gz")
+    with ZipFile(client) as whl:
+        problems += [f"{client.name} has {n}" for n in whl.namelist() if n.endswith(".jar")]
     with ZipFile(wheel) as whl, tarfile.open(sdist) as src:
         packed = {Path(n).name: whl.read(n) for n in whl.namelist() if n.endswith(".jar")}
         for member in src.getmembers():
