@@ -1,10 +1,12 @@
 package io.eventtide.spark
 
+import scala.util.control.NonFatal
+
 import org.apache.spark.sql.eventtide.SparkInternals
 import org.apache.spark.sql.streaming.{DataStreamWriter, StreamingQuery}
 import org.apache.spark.sql.{DataFrame, classic}
 
-import io.eventtide.spark.latelog.LateHandlerQuery
+import io.eventtide.spark.latelog.{LateHandlerQuery, RetainTempCheckpoint}
 import io.eventtide.spark.options.WindowConflicts
 import io.eventtide.spark.planning.Drain
 import io.eventtide.spark.query.run.WriteConflict
@@ -15,17 +17,26 @@ private[spark] object QueryStart {
   def ofWindow(
       results: DataFrame,
       writer: DataStreamWriter[_],
-      drain: Boolean
+      drain: Boolean,
+      handler: Option[LateHandler]
   ): StreamingQuery = {
     val written = SparkInternals.written(writer).queryExecution.analyzed
     val own = results.asInstanceOf[classic.DataFrame].queryExecution.analyzed
-    if (LateHandlerQuery.windowOf(own, written).isEmpty) {
+    val window = LateHandlerQuery.windowOf(own, written).getOrElse {
       val problem = "does not write the results of this window"
       val allowed = "a writer over results, or over a DataFrame derived from them"
       val fix = "Use window.start(window.results.writeStream.format('console'))"
       WindowConflicts.refuse("writer", writer.getClass.getSimpleName, problem, allowed, fix)
     }
-    start(writer, drain)
+    handler.fold(start(writer, drain)) { handler =>
+      val main = RetainTempCheckpoint.during(start(writer, drain))
+      try handler.follow(main, window)
+      catch {
+        case NonFatal(failure) =>
+          main.stop()
+          throw failure
+      }
+    }
   }
 
   /** Starts a writer. If another driver's run has prevented it, the error says so. */

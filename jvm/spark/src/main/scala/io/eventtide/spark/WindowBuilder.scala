@@ -27,7 +27,8 @@ import io.eventtide.spark.planning.WindowRequest
 final class WindowBuilder private[spark] (
     rows: Option[DataFrame],
     private[spark] val request: WindowRequest,
-    resultsOf: DataFrame => DataFrame = identity
+    resultsOf: DataFrame => DataFrame = identity,
+    handler: Option[LateHandler] = None
 ) extends WindowFraming
     with WindowTiming
     with WindowClosing {
@@ -48,7 +49,7 @@ final class WindowBuilder private[spark] (
 
   /** The same window over these rows, in place of its present rows. */
   def over(rows: Dataset[_]): WindowBuilder =
-    new WindowBuilder(Some(rows.toDF()), request, resultsOf)
+    new WindowBuilder(Some(rows.toDF()), request, resultsOf, handler)
 
   /** Starts a query over `results`, or over a DataFrame derived from them. */
   def start(writer: DataStreamWriter[_]): StreamingQuery = start(writer, drain = false)
@@ -60,7 +61,7 @@ final class WindowBuilder private[spark] (
     *   `trigger(Trigger.AvailableNow())`
     */
   def start(writer: DataStreamWriter[_], drain: Boolean): StreamingQuery =
-    QueryStart.ofWindow(results, writer, drain)
+    QueryStart.ofWindow(results, writer, drain, handler)
 
   /** Prints a description of the window and of its watermark. */
   def explain(): Unit = Eventtide.explain(results)
@@ -75,11 +76,14 @@ final class WindowBuilder private[spark] (
   }
 
   private[spark] def changed(change: WindowRequest => WindowRequest): WindowBuilder =
-    new WindowBuilder(rows, change(request), resultsOf)
+    new WindowBuilder(rows, change(request), resultsOf, handler)
+
+  private[spark] def handledBy(handler: LateHandler): WindowBuilder =
+    new WindowBuilder(rows, request.withOption("on_late", "true"), resultsOf, Some(handler))
 
   /** The window whose results are computed from the rows of each window. */
   private[spark] def withResults(results: DataFrame => DataFrame): WindowBuilder =
-    new WindowBuilder(rows, request, results)
+    new WindowBuilder(rows, request, results, handler)
 
   private[spark] def set(option: String, text: String): WindowBuilder = {
     val value = SettingText.window(option, text)

@@ -4,9 +4,10 @@ import java.time.Duration
 
 import scala.annotation.varargs
 
-import org.apache.spark.sql.Column
+import org.apache.spark.api.java.function.VoidFunction2
+import org.apache.spark.sql.{Column, DataFrame, Dataset, Row}
 
-import io.eventtide.spark.options.{SettingText, WindowConflicts}
+import io.eventtide.spark.options.{OptionReader, SettingText, WindowConflicts}
 import io.eventtide.spark.planning.WindowRequest
 
 /** The third part of the builder: when windows close, late rows, and results. */
@@ -48,6 +49,27 @@ private[spark] trait WindowClosing { this: WindowBuilder =>
 
   /** As with text. */
   def lateRetention(keep: Duration): WindowBuilder = lateRetention(SettingText.text(keep))
+
+  /** Calls a handler with the late rows of each committed batch that has late rows. The window must
+    * be started with `start`. The call of a batch is complete before that of the next one begins.
+    * It is repeated after a restart if it was not complete.
+    */
+  def onLate(handler: (DataFrame, LateContext) => Unit): WindowBuilder = onLate(handler, "fail")
+
+  /** As with one argument.
+    *
+    * @param onError
+    *   `fail` (the default) stops the query if the handler throws, `log` only logs its error
+    */
+  def onLate(handler: (DataFrame, LateContext) => Unit, onError: String): WindowBuilder = {
+    val choices = Seq("fail" -> false, "log" -> true)
+    val logs = new OptionReader(Map("on_error" -> onError)).choice("on_error", choices)
+    handledBy(LateHandler(handler, logs.getOrElse(false)))
+  }
+
+  /** As with a function, for Java. */
+  def onLate(handler: VoidFunction2[Dataset[Row], LateContext], onError: String): WindowBuilder =
+    onLate((rows: DataFrame, context: LateContext) => handler.call(rows, context), onError)
 
   /** Sets the triggers of a window's results, each at most once; by default there is one result,
     * when it closes. Results then also have the pane columns and `trigger` STRING.

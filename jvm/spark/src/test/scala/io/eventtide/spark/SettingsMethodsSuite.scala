@@ -23,16 +23,13 @@ class SettingsMethodsSuite extends AnyFunSuite {
     new ObjectMapper().readTree(path).elements.asScala.filter(_.has("python")).toSeq
   }
 
-  // A handler of late rows is a function of Python.
-  private val onlyInPython = Set("on_late")
-
   test("every setting of a watermark and of a window has a method") {
     val missing = rows.flatMap { row =>
       val names = row.get("python").elements.asScala.map(_.asText.stripPrefix("storm.")).toSeq
       val words = names.flatMap(_.split('.')).map(camel)
       Option.unless(words.exists(methods))(names.mkString(" "))
     }
-    assert(missing.map(_.takeWhile(_ != '.')).toSet == onlyInPython)
+    assert(missing.isEmpty)
   }
 
   private def camel(name: String): String = {

@@ -6,7 +6,7 @@ import scala.util.Try
 
 import org.apache.hadoop.fs.Path
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
-import org.apache.spark.sql.classic.SparkSession
+import org.apache.spark.sql.classic.{DataFrame, SparkSession}
 import org.apache.spark.sql.eventtide.{SparkShims, StreamExecutionAccess}
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.streaming.StreamingQuery
@@ -54,6 +54,12 @@ private[spark] object LateHandlerQuery {
   /** Whether the sources of a query have names: Spark then requires a name for each source. */
   def hasNames(query: StreamingQuery): Boolean =
     SparkShims.sourceNames(StreamExecutionAccess.planOf(query)).nonEmpty
+
+  /** The stream of `follow`, with a name for its source if Spark requires one. */
+  def read(query: StreamingQuery, options: Map[String, String]): DataFrame = {
+    val reader = sessionOf(query).readStream.format(LateSource.Name).options(options)
+    (if (hasNames(query)) SparkShims.named(reader, "late_rows") else reader).load()
+  }
 
   /** Removes a temporary checkpoint under the same conditions as Spark: if nothing has failed, or
     * if the session forces the removal.

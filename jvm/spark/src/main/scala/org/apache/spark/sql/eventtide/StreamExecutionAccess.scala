@@ -272,8 +272,10 @@ object StreamExecutionAccess {
   def awaitSources(query: StreamingQuery): Unit =
     executionOf(query).awaitInitialization(Long.MaxValue)
 
-  private def executionOf(query: StreamingQuery): StreamExecution =
-    query.asInstanceOf[StreamingQueryWrapper].streamingQuery
+  private def executionOf(query: StreamingQuery): StreamExecution = query match {
+    case followed: FollowedStreamingQuery => executionOf(followed.main)
+    case plain => plain.asInstanceOf[StreamingQueryWrapper].streamingQuery
+  }
 
   /** The watermark nodes of a plan without duplicates: a self-join has the same node on both sides.
     */

@@ -1,0 +1,107 @@
+package io.eventtide.spark
+
+import java.nio.file.Files
+import java.util.concurrent.ConcurrentLinkedQueue
+
+import scala.jdk.CollectionConverters._
+
+import org.apache.spark.sql.execution.streaming.runtime.MemoryStream
+import org.apache.spark.sql.functions.{count, lit}
+import org.apache.spark.sql.streaming.{DataStreamWriter, StreamingQuery, StreamingQueryException}
+import org.apache.spark.sql.{DataFrame, Row}
+import org.scalatest.funsuite.AnyFunSuite
+
+/** The handler of late rows in Scala; Python's tests have the rest of its life. */
+class LateHandlerSuite extends AnyFunSuite with RocksSession {
+  private val folder = Files.createTempDirectory("handler").toString
+  private val calls = new ConcurrentLinkedQueue[String]()
+
+  private def made: Seq[String] = calls.asScala.toSeq
+
+  // A number is a row on time, a text is a late row.
+  private def begun(name: String)(
+      handled: WindowBuilder => WindowBuilder
+  ): (MemoryStream[(Long, String)], WindowBuilder, DataStreamWriter[Row]) = {
+    import spark.implicits._
+    implicit val session = spark.sqlContext
+    calls.clear()
+    val input = MemoryStream[(Long, String)]
+    val rows = input.toDF().selectExpr("timestamp_seconds(_1) AS ts", "_2 AS key")
+    val window = handled(
+      Eventtide
+        .window(rows)
+        .eventTime("ts", WatermarkPolicy.withFixedLag("0s"))
+        .tumbling("10s")
+        .agg(count(lit(1)).as("n"))
+    )
+    val writer = window.results.writeStream.format("noop")
+    (input, window, writer.option("checkpointLocation", s"$folder/$name"))
+  }
+
+  private def late(rows: DataFrame, context: LateContext): Unit = {
+    val keys = rows.select("key").collect().map(_.getString(0)).sorted.mkString
+    calls.add(s"$keys ${context.reasons.mkString} ${context.batchId}"): Unit
+    if (keys.contains("b")) throw new IllegalStateException(keys)
+  }
+
+  // After two batches every earlier row is late.
+  private def open(input: MemoryStream[(Long, String)], query: StreamingQuery): Unit =
+    Seq(100L, 101L).foreach { second =>
+      input.addData(second -> "on time")
+      query.processAllAvailable()
+    }
+
+  private def feed(
+      input: MemoryStream[(Long, String)],
+      query: StreamingQuery,
+      keys: String
+  ): Unit = {
+    input.addData(keys.map(key => 1L -> key.toString): _*)
+    query.processAllAvailable()
+  }
+
+  test("each batch with late rows is one call, and a restart goes on") {
+    val (input, window, writer) = begun("calls")(_.onLate(late _))
+    val first = window.start(writer)
+    open(input, first)
+    feed(input, first, "ac")
+    assert(made == Seq("ac window_closed -> 2 2"))
+    assert(first.isActive && Eventtide.lateRows(first).count() == 2)
+    first.stop()
+    assert(!first.isActive && first.exception.isEmpty)
+    val second = window.start(writer)
+    feed(input, second, "d")
+    second.stop()
+    assert(made.map(_.take(2)) == Seq("ac", "d "))
+  }
+
+  test("a handler that fails stops the query, with a named error") {
+    val (input, window, writer) = begun("fails")(_.onLate(late _))
+    val query = window.start(writer)
+    open(input, query)
+    val failed = intercept[StreamingQueryException](feed(input, query, "b"))
+    val cause = Iterator.iterate[Throwable](failed)(_.getCause).takeWhile(_ != null)
+    val named = cause.collectFirst { case error: EventtideException => error }
+    assert(named.map(_.condition).contains("LATE_HANDLER_FAILED"))
+    assert(named.exists(_.getCause.isInstanceOf[IllegalStateException]))
+    assert(!query.isActive && query.exception.isDefined)
+    intercept[StreamingQueryException](query.awaitTermination())
+  }
+
+  test("the errors of a handler may be logged, and another choice is refused") {
+    val (input, window, writer) = begun("logs")(_.onLate(late _, "log"))
+    val query = window.start(writer)
+    open(input, query)
+    feed(input, query, "b")
+    assert(query.isActive && made.length == 1)
+    query.stop()
+    val refused = intercept[EventtideException](Eventtide.window().onLate(late _, "ignore"))
+    assert(refused.condition == "INVALID_CHOICE")
+  }
+
+  test("a writer that calls no handler is refused") {
+    val (_, _, writer) = begun("plain")(_.onLate(late _))
+    val refused = intercept[EventtideException](writer.start())
+    assert(refused.condition == "HANDLER_NOT_CALLED")
+  }
+}
