@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     Thing: TypeAlias = "DataFrame | SparkSession | StreamingQuery | DataStreamWriter | Column"
 
-__all__ = ["Bridge", "named_errors", "of"]
+__all__ = ["Bridge", "named_errors", "named_errors_of", "of"]
 
 _Query = TypeVar("_Query", bound="StreamingQuery")
 
@@ -111,18 +111,17 @@ class Bridge(Protocol):
     ) -> _Query:
         """Start a query with the methods of `calls`; if `followed`, a companion can follow it."""
 
-    def follow_late(
-        self, query: StreamingQuery, window: int, place: str
-    ) -> Mapping[str, str] | None:
-        """Return the options of the stream of late rows for a companion with a checkpoint `place`.
+    def follow_late(self, query: StreamingQuery, window: int) -> Mapping[str, str] | None:
+        """Return the options of the stream of late rows for a companion.
 
-        None if the query ended before it had a late log.
+        The option ``companion`` is its checkpoint location. None if the query ended before it had a
+        late log.
         """
 
     def has_named_sources(self, query: StreamingQuery) -> bool:
         """Return whether Spark requires a name for each source of a query and its companion."""
 
-    def tie_late(self, query: StreamingQuery, companion: StreamingQuery, place: str) -> None:
+    def tie_late(self, query: StreamingQuery, companion: StreamingQuery) -> None:
         """Let a query and its companion end together."""
 
     def release_late(self, query: StreamingQuery) -> None:
@@ -145,8 +144,11 @@ class Bridge(Protocol):
     ) -> ScriptedQueryHandle:
         """Return a query with a scripted clock, not yet started."""
 
-    def named(self, error: Exception) -> EventtideError | None:
-        """Return the eventtide error that caused an error of Spark, None if there is none."""
+    def named(self, error: Exception, query: StreamingQuery | None = None) -> EventtideError | None:
+        """Return the eventtide error that caused an error of Spark, None if there is none.
+
+        If the error is of a `query`, its session is asked.
+        """
 
 
 def of(*things: Thing) -> Bridge:
@@ -196,6 +198,18 @@ def named_errors() -> Iterator[None]:
         yield
     except Exception as error:
         named = _named(error)
+        if named is None:
+            raise
+        raise named from None
+
+
+@contextmanager
+def named_errors_of(query: StreamingQuery) -> Iterator[None]:
+    """Do the same for the errors of a query, which its own session knows best."""
+    try:
+        yield
+    except Exception as error:
+        named = of(query).named(error, query)
         if named is None:
             raise
         raise named from None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import re
 import shlex
@@ -108,6 +109,11 @@ def configure(builder: SparkSession.Builder) -> SparkSession.Builder:
     remote = _remote(builder)
     if remote is not None and remote.startswith("sc://"):
         return builder
+    if importlib.util.find_spec("py4j") is None:
+        raise unready(
+            "This PySpark is a client of Spark Connect, and the builder has no server.",
+            "Name it: SparkSession.builder.remote('sc://host:15002').",
+        )
     from eventtide import _jvm  # noqa: PLC0415 - a client of Spark Connect has no py4j
 
     supported_minor(pyspark.__version__)

@@ -211,9 +211,9 @@ def start(
     return combined(calls, StreamingQuery)(writer._session, started.id, started.runId, started.name)
 
 
-def follow_late(query: StreamingQuery, window: int, place: str) -> dict[str, str] | None:
+def follow_late(query: StreamingQuery, window: int) -> dict[str, str] | None:
     """Return the options of the stream of late rows, None if the query ended without a log."""
-    found = ask_of(query, "follow_late", window=str(window), place=place)
+    found = ask_of(query, "follow_late", window=str(window))
     return None if found is None else json.loads(found)
 
 
@@ -222,10 +222,10 @@ def has_named_sources(query: StreamingQuery) -> bool:
     return ask_of(query, "has_named_sources") == "true"
 
 
-def tie_late(query: StreamingQuery, companion: StreamingQuery, place: str) -> None:
+def tie_late(query: StreamingQuery, companion: StreamingQuery) -> None:
     """Let a query and its companion end together."""
     other = {"companion": companion.id, "companion_run": companion.runId}
-    ask_of(query, "tie_late", place=place, **other)
+    ask_of(query, "tie_late", **other)
 
 
 def release_late(query: StreamingQuery) -> None:

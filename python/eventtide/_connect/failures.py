@@ -18,6 +18,8 @@ from eventtide.errors import from_report
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    from pyspark.sql.connect.streaming.query import StreamingQuery
+
     from eventtide.errors import EventtideError
 
 __all__ = ["in_flow", "named", "named_errors"]
@@ -33,8 +35,10 @@ def named_errors(session: SparkSession) -> Iterator[None]:
     """Raise the server's eventtide errors as their Python classes; others are not changed."""
     try:
         yield
-    except PySparkException as error:
-        found = named(error, session)
+    except SparkConnectException as error:
+        found = None
+        with suppress(PySparkException):  # the server may be gone
+            found = _named(error, session)
         if found is None:
             raise
         raise found from None
@@ -45,19 +49,20 @@ def in_flow(error: PySparkException) -> bool:
     return error.getCondition() == _IN_FLOW
 
 
-def named(error: Exception, session: SparkSession | None = None) -> EventtideError | None:
+def named(error: Exception, query: StreamingQuery | None = None) -> EventtideError | None:
     """Return the eventtide error that caused an error of Spark, None if there is none.
 
     The server describes it, because its version has the messages.
     """
     if not isinstance(error, SparkConnectException):
         return None
-    session = session or SparkSession.active()
-    with suppress(PySparkException):  # the server may be gone
-        return (
-            _of_query(error, session) or _of_condition(error, session) or _of_cause(error, session)
-        )
+    with suppress(PySparkException):  # there may be no session, and the server may be gone
+        return _named(error, SparkSession.active() if query is None else query._session)
     return None
+
+
+def _named(error: SparkConnectException, session: SparkSession) -> EventtideError | None:
+    return _of_query(error, session) or _of_condition(error, session) or _of_cause(error, session)
 
 
 def _of_query(error: SparkConnectException, session: SparkSession) -> EventtideError | None:

@@ -229,9 +229,9 @@ def start(
     return kind(writer.start()._jsq)
 
 
-def follow_late(query: StreamingQuery, window: int, place: str) -> dict[str, str] | None:
+def follow_late(query: StreamingQuery, window: int) -> dict[str, str] | None:
     """Return the options of the stream of late rows, None if the query ended without a log."""
-    options = _api(query).followLate(query._jsq, window, place)
+    options = _api(query).followLate(query._jsq, window)
     return None if options is None else dict(options)
 
 
@@ -240,9 +240,9 @@ def has_named_sources(query: StreamingQuery) -> bool:
     return bool(_api(query).hasNamedSources(query._jsq))
 
 
-def tie_late(query: StreamingQuery, companion: StreamingQuery, place: str) -> None:
+def tie_late(query: StreamingQuery, companion: StreamingQuery) -> None:
     """Let a query and its companion end together."""
-    _api(query).tieLate(query._jsq, companion._jsq, place)
+    _api(query).tieLate(query._jsq, companion._jsq)
 
 
 def release_late(query: StreamingQuery) -> None:

@@ -49,7 +49,7 @@ def named_errors() -> Iterator[None]:
         raise found from None
 
 
-def named(error: Exception) -> EventtideError | None:
+def named(error: Exception, _: object = None) -> EventtideError | None:
     """Return the eventtide error that caused an error of Spark, None if there is none."""
     if not isinstance(error, (Py4JJavaError, CapturedException)):
         return None

@@ -26,7 +26,7 @@ __all__ = ["HandledQuery"]
 
 # The modules that a worker of a server needs.
 _OF_WORKERS = ("eventtide.errors", "eventtide._worker.late_calls", __name__)
-_RAISED = re.compile(r"LateHandlerError: (.*)")
+_RAISED = re.compile(r"^\S*LateHandlerError: (.*)", re.MULTILINE)
 
 
 class HandledQuery(NamedQuery):
@@ -44,18 +44,20 @@ class HandledQuery(NamedQuery):
     def follow(self, late: LateHandler, window: int) -> None:
         """Start the companion, unless the query ended before its late log existed."""
         bridge = _bridge.of(self)
-        checkpoint = bridge.checkpoint_of(self)
-        place = f"{checkpoint}/eventtide/handler/{window}"
-        options = bridge.follow_late(self, window, place)
+        options = bridge.follow_late(self, window)
         if options is None:
             bridge.release_late(self)
             return
         reader = bridge.session_of(self).readStream.format("eventtide-late").options(**options)
         rows = (reader.name("late_rows") if bridge.has_named_sources(self) else reader).load()
-        writer = rows.writeStream.foreachBatch(self._function(late, checkpoint))
+        writer = rows.writeStream.foreachBatch(self._function(late, options["checkpoint"]))
         writer = writer.queryName(f"late rows of {self.name or self.id}")
-        companion = writer.option("checkpointLocation", place).start()
-        bridge.tie_late(self, companion, place)
+        companion = writer.option("checkpointLocation", options["companion"]).start()
+        try:
+            bridge.tie_late(self, companion)
+        except BaseException:
+            companion.stop()
+            raise
         self.companion = companion
 
     def _function(self, late: LateHandler, checkpoint: str) -> Callable[[DataFrame, int], None]:
@@ -91,7 +93,7 @@ class HandledQuery(NamedQuery):
         if self.companion is None or self.companion.exception() is None:
             return
         try:
-            with _bridge.named_errors():
+            with _bridge.named_errors_of(self):
                 self.companion.awaitTermination()
         except Exception as error:
             if self._failure is not None:
@@ -107,6 +109,8 @@ class HandledQuery(NamedQuery):
 
     def awaitTermination(self, timeout: int | None = None) -> bool | None:  # noqa: N802
         """Wait until the query and its companion have ended, and raise the error of either."""
+        if timeout is not None and not timeout > 0:
+            return super().awaitTermination(timeout)  # which PySpark refuses
         if self._waits and not _bridge.of(self).await_calls(self, timeout):
             return False
         ended = super().awaitTermination(timeout)
@@ -139,15 +143,25 @@ class _Found:
     def __init__(self, query: str, run: str, name: str | None) -> None:
         self._of = (query, run, name)
 
-    def __call__(self, rows: DataFrame) -> StreamingQuery:
-        """Return the query in the session of its late rows."""
+    def __getstate__(self) -> tuple[str, str, str | None]:
+        """Return the ids and the name of the query."""
+        return self._of
+
+    def __setstate__(self, of: tuple[str, str, str | None]) -> None:
+        """Keep the session of the query, which is active before a worker has its first batch."""
+        from pyspark.sql.connect.session import SparkSession  # noqa: PLC0415 - of a server
+
+        self._of, self._session = of, SparkSession.active()
+
+    def __call__(self, _: DataFrame) -> StreamingQuery:
+        """Return the query. The session of its rows may be a clone, which does not know it."""
         from pyspark.sql.connect.streaming import query  # noqa: PLC0415 - of a server
 
-        found: StreamingQuery = query.StreamingQuery(rows.sparkSession, *self._of)  # type: ignore[arg-type, assignment]
+        found: StreamingQuery = query.StreamingQuery(self._session, *self._of)  # type: ignore[assignment]
         return found
 
 
 def _raised(error: Exception) -> LateHandlerError | None:
     """Return the error that a worker of a server has raised, whose text the server keeps."""
-    found = _RAISED.search(str(error))
-    return None if found is None else LateHandlerError(found[1])
+    found = _RAISED.findall(str(error))
+    return LateHandlerError(found[-1]) if found else None

@@ -22,15 +22,15 @@ class NamedQuery(Query):
 
     def awaitTermination(self, timeout: int | None = None) -> bool | None:  # noqa: N802 - PySpark's name
         """Wait until the query has ended, and raise its error."""
-        with _bridge.named_errors():
+        with _bridge.named_errors_of(self):
             return super().awaitTermination(timeout)
 
     def processAllAvailable(self) -> None:  # noqa: N802 - PySpark's name
         """Wait until the query has read all available rows, and raise its error."""
-        with _bridge.named_errors():
+        with _bridge.named_errors_of(self):
             super().processAllAvailable()
 
     def stop(self) -> None:
         """Stop the query."""
-        with _bridge.named_errors():
+        with _bridge.named_errors_of(self):
             super().stop()

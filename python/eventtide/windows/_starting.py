@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from pyspark.sql import DataFrame
@@ -135,6 +136,8 @@ def _with_companion(query: HandledQuery, handler: LateHandler, position: int) ->
     try:
         query.follow(handler, position)
     except BaseException:
-        query.stop()
+        with suppress(Exception):  # the first error says more
+            query.stop()
+            _bridge.of(query).release_late(query)
         raise
     return query

@@ -76,6 +76,20 @@ def test_each_batch_with_late_rows_is_one_call(feed: Feed, tmp_path: Path) -> No
     assert query.exception() is None
 
 
+def test_a_handler_may_stop_the_query(feed: Feed, tmp_path: Path) -> None:
+    """By its context, which has the query and not a copy of its session."""
+
+    def handle(_: DataFrame, context: LateContext) -> None:
+        assert context.query.isActive
+        context.query.stop()
+
+    feed.add("a")
+    window = tens(feed.events).on_late(handle)
+    query = et.start(window, written(window, tmp_path))
+    assert query.awaitTermination(100) is True
+    assert query.exception() is None
+
+
 def test_a_handler_that_fails_stops_the_query(feed: Feed, tmp_path: Path) -> None:
     """A caller that waits gets the error; a restart begins with the batch that was not handled."""
     calls = Written(tmp_path / "calls", fails_for="b")

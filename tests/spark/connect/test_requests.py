@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import eventtide as et
 import pytest
+from eventtide import _bridge
 from eventtide._connect.plans import TYPE_URL, RequestPlan
 from eventtide._request import Request
 from eventtide.errors import EventtideError, InvalidArgumentError, SetupError
@@ -110,6 +111,10 @@ def test_a_session_asks_about_its_own_queries_only(spark: SparkSession, server: 
             with pytest.raises(InvalidArgumentError, match="own queries") as error:
                 question(stolen)
             assert error.value.condition == "QUERY_OF_OTHER_SESSION"
+        with pytest.raises(InvalidArgumentError, match="own queries"):
+            _bridge.of(stolen).follow_late(stolen, 0)
+        with pytest.raises(InvalidArgumentError, match="eventtide/handler"):
+            _bridge.of(query).tie_late(query, query)
     finally:
         other.stop()
     query.stop()

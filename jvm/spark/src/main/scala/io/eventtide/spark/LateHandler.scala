@@ -10,7 +10,7 @@ import org.apache.spark.sql.DataFrame
 import org.apache.spark.sql.eventtide.StreamExecutionAccess
 import org.apache.spark.sql.streaming.StreamingQuery
 
-import io.eventtide.spark.latelog.{LateCompanion, LateHandlerQuery}
+import io.eventtide.spark.latelog.{LateCompanion, LateHandlerQuery, LateReadOptions}
 
 /** What a handler is told about its late rows.
   *
@@ -47,8 +47,7 @@ private[spark] final case class LateHandler(
   /** Starts the companion of a running query, unless it ended before it had a late log. */
   def follow(main: StreamingQuery, window: Int): StreamingQuery = {
     val checkpoint = StreamExecutionAccess.checkpointOf(main)
-    val place = s"$checkpoint/eventtide/handler/$window"
-    LateHandlerQuery.follow(main, window, place) match {
+    LateHandlerQuery.follow(main, window) match {
       case None =>
         LateHandlerQuery.release(main, failed = false)
         main
@@ -58,9 +57,9 @@ private[spark] final case class LateHandler(
           .writeStream
           .foreachBatch((rows: DataFrame, _: Long) => take(rows, main, checkpoint))
           .queryName(s"late rows of ${Option(main.name).getOrElse(main.id)}")
-          .option("checkpointLocation", place)
+          .option("checkpointLocation", options(LateReadOptions.Companion))
           .start()
-        LateCompanion.tie(main, companion, place)
+        LateCompanion.tie(main, companion)
         LateCompanion.of(main).fold[StreamingQuery](main)(new HandledQuery(main, _))
     }
   }
@@ -74,8 +73,10 @@ private[spark] final case class LateHandler(
   }
 
   private def call(rows: DataFrame, main: StreamingQuery, context: LateContext): Unit =
-    try call(rows, context)
-    catch {
+    try {
+      LateHandler.isCalling.set(true)
+      call(rows, context)
+    } catch {
       case NonFatal(error) =>
         val failed = EventtideException(
           "LATE_HANDLER_FAILED",
@@ -85,5 +86,11 @@ private[spark] final case class LateHandler(
         )
         failed.initCause(error)
         if (logsErrors) logError(failed.problem, error) else throw failed
-    }
+    } finally LateHandler.isCalling.remove()
+}
+
+private[spark] object LateHandler {
+
+  /** Whether this thread is in a call of a handler: it must not wait for its own end. */
+  val isCalling: ThreadLocal[Boolean] = ThreadLocal.withInitial[Boolean](() => false)
 }

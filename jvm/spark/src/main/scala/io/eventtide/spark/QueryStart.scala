@@ -34,6 +34,7 @@ private[spark] object QueryStart {
       catch {
         case NonFatal(failure) =>
           main.stop()
+          LateHandlerQuery.release(main, failed = false)
           throw failure
       }
     }

@@ -38,7 +38,7 @@ import io.eventtide.spark.query.run.QueryWatermarks
 import io.eventtide.spark.query.state.StateRepartition
 import io.eventtide.spark.testkit.{KernelOracle, PickledRows, ScriptProvider, ScriptSource}
 
-/** The entry points for Python, with Java types only; called only through `_jvm`. */
+/** The entry points for Python, with Java types only: for `_jvm`, and for Spark Connect. */
 object PythonApi {
 
   def version(): String = BuildInfo.version
@@ -118,20 +118,20 @@ object PythonApi {
   /** The Eventtide error that caused a failure, as JSON; null if there is none. */
   def errorJson(failure: Throwable): String = ErrorReport.of(failure).orNull
 
-  /** The options of the stream of late rows for a companion with the checkpoint `place`; null if
-    * the query ended before it had a log.
+  /** The options of the stream of late rows for a companion, whose checkpoint location is the option
+    * `companion`; null if the query ended before it had a log.
     */
-  def followLate(query: StreamingQuery, window: Int, place: String): JMap[String, String] =
-    LateHandlerQuery.follow(query, window, place).map(_.asJava).orNull
+  def followLate(query: StreamingQuery, window: Int): JMap[String, String] =
+    LateHandlerQuery.follow(query, window).map(_.asJava).orNull
 
   /** Whether Spark requires a name for each source of a query and its companion. */
   def hasNamedSources(query: StreamingQuery): Boolean = LateHandlerQuery.hasNames(query)
 
   /** Ties a companion to its query: each ends with the other, and fails if the other fails. */
-  def tieLate(query: StreamingQuery, companion: StreamingQuery, place: String): Unit =
-    LateCompanion.tie(query, companion, place)
+  def tieLate(query: StreamingQuery, companion: StreamingQuery): Unit =
+    LateCompanion.tie(query, companion)
 
-  /** Removes the checkpoint of a query that has no companion after all. */
+  /** Removes the temporary checkpoint of a query that has no companion after all. */
   def releaseLate(query: StreamingQuery): Unit = LateHandlerQuery.release(query, failed = false)
 
   /** Waits until a query and its companion have ended. Returns false if the time is up before.

@@ -100,13 +100,13 @@ private[connect] object ConnectAnswers {
     "scripted" -> (of => ConnectTestKit.call(of.testing, of.planner)),
     "follow_late" -> { of =>
       val window = of.message.count("window", least = 0)
-      val options = PythonApi.followLate(of.query, window, of.message.option("place"))
+      val options = PythonApi.followLate(of.query, window)
       Option(options).map(mapper.writeValueAsString).orNull
     },
     "has_named_sources" -> (of => PythonApi.hasNamedSources(of.query).toString),
     "tie_late" -> { of =>
       val companion = of.query(of.message.option("companion"), of.message.option("companion_run"))
-      PythonApi.tieLate(of.query, companion, of.message.option("place"))
+      PythonApi.tieLate(of.query, companion)
       null
     },
     "release_late" -> { of =>

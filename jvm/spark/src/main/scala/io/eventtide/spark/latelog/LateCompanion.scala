@@ -7,7 +7,10 @@ import scala.util.Try
 import scala.util.control.NonFatal
 
 import org.apache.spark.internal.Logging
+import org.apache.spark.sql.eventtide.StreamExecutionAccess
 import org.apache.spark.sql.streaming.{StreamingQuery, StreamingQueryException}
+
+import io.eventtide.spark.options.OptionReader
 
 /** A companion: the query that passes the late rows of its main query to a handler.
   *
@@ -19,9 +22,9 @@ import org.apache.spark.sql.streaming.{StreamingQuery, StreamingQueryException}
   *   the checkpoint location of the companion
   */
 private[spark] final class LateCompanion private (
-    main: StreamingQuery,
+    private val main: StreamingQuery,
     companion: StreamingQuery,
-    place: String
+    private val place: String
 ) extends Logging {
   private val ended = new CountDownLatch(1)
   @volatile private var isReplaced = false
@@ -46,7 +49,7 @@ private[spark] final class LateCompanion private (
 
   private def begin(): Unit = {
     val name = companion.name
-    val drain = daemon(s"end of $name") {
+    val ending = daemon(s"end of $name") {
       Try(main.awaitTermination()): Unit // the main query itself reports its error
       Try(companion.processAllAvailable()): Unit
       Try(companion.stop()): Unit
@@ -54,10 +57,10 @@ private[spark] final class LateCompanion private (
     daemon(name) {
       Try(companion.awaitTermination()): Unit
       if (failure.isDefined) Try(main.stop()): Unit
-      drain.join()
+      ending.join()
       try LateHandlerQuery.release(main, failure.isDefined)
       catch { case NonFatal(failed) => logWarning(s"The checkpoint of $name stays", failed) }
-      LateCompanion.remove(place, this)
+      LateCompanion.remove(this)
       ended.countDown()
     }: Unit
   }
@@ -69,7 +72,7 @@ private[spark] final class LateCompanion private (
     thread
   }
 
-  // The present call ends, and this companion begins no other: the next companion makes them.
+  // This companion completes its present call and begins no other. Its successor makes the rest.
   private def replace(): Unit = {
     isReplaced = true
     LateCompanion.paused.add(place)
@@ -86,10 +89,17 @@ private[spark] object LateCompanion {
   private val byPlace = new ConcurrentHashMap[String, LateCompanion]
   private val paused = ConcurrentHashMap.newKeySet[String]()
 
-  /** Ties a companion to its main query. */
-  def tie(main: StreamingQuery, companion: StreamingQuery, place: String): Unit = {
+  /** The start of the checkpoint locations of a query's companions; the number of a window follows.
+    */
+  def folder(main: StreamingQuery): String =
+    s"${StreamExecutionAccess.checkpointOf(main)}/eventtide/handler/"
+
+  /** Ties a companion to its main query, whose checkpoint has the checkpoint of the companion. */
+  def tie(main: StreamingQuery, companion: StreamingQuery): Unit = {
+    val place = StreamExecutionAccess.checkpointOf(companion)
+    if (!place.startsWith(folder(main)) || of(main).exists(!_.isOver))
+      OptionReader.unknown("companion", place, s"a query with its checkpoint in ${folder(main)}")
     val tied = new LateCompanion(main, companion, place)
-    byRun.values.removeIf(_.isOver): Unit
     byRun.put(main.runId, tied): Unit
     byPlace.put(place, tied): Unit
     tied.begin()
@@ -104,6 +114,8 @@ private[spark] object LateCompanion {
   /** Whether a companion must not begin another call. */
   def isPaused(place: String): Boolean = paused.contains(place)
 
-  private def remove(place: String, ended: LateCompanion): Unit =
-    byPlace.remove(place, ended): Unit
+  private def remove(ended: LateCompanion): Unit = {
+    byPlace.remove(ended.place, ended): Unit
+    byRun.remove(ended.main.runId, ended): Unit
+  }
 }

@@ -35,12 +35,11 @@ private[spark] object LateHandlerQuery {
 
   /** The options of the stream of a window's late rows, one batch of the query at a time; None if
     * the query ends before it has a log. The companion of an earlier run has ended before.
-    *
-    * @param place
-    *   the checkpoint location of the companion
+    * The option `companion` is the checkpoint location of the companion.
     */
-  def follow(query: StreamingQuery, window: Int, place: String): Option[Map[String, String]] =
+  def follow(query: StreamingQuery, window: Int): Option[Map[String, String]] =
     Option.when(await(query)) {
+      val place = s"${LateCompanion.folder(query)}$window"
       LateCompanion.replaceEarlier(place)
       Map(
         "checkpoint" -> StreamExecutionAccess.checkpointOf(query),

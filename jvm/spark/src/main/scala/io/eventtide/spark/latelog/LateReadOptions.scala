@@ -27,7 +27,7 @@ private[latelog] final case class LateReadOptions(
     skipsMissing: Boolean
 )
 
-private[latelog] object LateReadOptions {
+private[spark] object LateReadOptions {
   val Most = "maxBatchesPerTrigger"
   val Query = "query"
   val Companion = "companion"
