@@ -74,6 +74,11 @@ class ScriptedQueryHandle:
         """Stop the run, if there is one."""
         self._call("stop")
 
+    def close(self) -> None:
+        """Release the query."""
+        with suppress(PySparkException):  # the server may be gone
+            self._call("close")
+
     def await_idle(self) -> None:
         """Wait until the query has no more work at the clock's current time."""
         self._call("await_idle")

@@ -55,8 +55,18 @@ class RequestPlan(LogicalPlan):
         return self._with_relations(relation, session)
 
 
+class QuestionPlan(RequestPlan):
+    """A request for an answer. It has no plan id, so the server does not keep it as a plan."""
+
+    def plan(self, session: Any) -> proto.Relation:
+        """Return the message."""
+        relation = super().plan(session)
+        relation.common.ClearField("plan_id")
+        return relation
+
+
 def answer(session: SparkSession, question: Request, rows: DataFrame | None = None) -> str | None:
     """Return the server's answer to a question, None if it has none."""
-    plan = RequestPlan(None if rows is None else rows._plan, question)
+    plan = QuestionPlan(None if rows is None else rows._plan, question)
     text: object = DataFrame(plan, session).collect()[0][0]
     return None if text is None else str(text)

@@ -90,6 +90,9 @@ class ScriptedQueryHandle:
         """Stop the run, if there is one."""
         self._java.stop()
 
+    def close(self) -> None:
+        """Release the query, which the JVM does once nothing refers to it."""
+
     def await_idle(self) -> None:
         """Wait until the query has no more work at the clock's current time."""
         with named_errors():

@@ -292,5 +292,6 @@ class Script:
     def close(self) -> None:
         """Stop the query, release its rows and remove its checkpoint."""
         self._run.stop()
+        self._run.close()
         self._source.close()
         self._folder.cleanup()

@@ -30,11 +30,10 @@ private[spark] object QueryWatermarks {
   private val running = new ConcurrentHashMap[UUID, QueryWatermark]
 
   // The last reports of stopped queries, available while memory permits.
-  private val stopped = new ConcurrentHashMap[UUID, StoppedQuery]
+  private val stopped = new ConcurrentHashMap[(String, UUID), StoppedQuery]
 
   private final class StoppedQuery(run: QueryWatermark, last: WatermarkReport) {
     private val kept = new SoftReference(last)
-    val owner: String = run.owner
     val name: Option[String] = run.name
     def report: Option[WatermarkReport] = Option(kept.get)
   }
@@ -122,7 +121,7 @@ private[spark] object QueryWatermarks {
     watermark.metrics.remove()
     stopped.values.removeIf(_.report.isEmpty)
     val last = watermark.report.copy(isHolding = false) // a stopped run does not pause its clock
-    stopped.put(watermark.queryId, new StoppedQuery(watermark, last)): Unit
+    stopped.put((watermark.owner, watermark.queryId), new StoppedQuery(watermark, last)): Unit
   }
 
   /** The report of a query's last batch, for a query that runs or has stopped in this driver. None
@@ -130,10 +129,12 @@ private[spark] object QueryWatermarks {
     */
   def report(session: SparkSession, query: UUID): Option[WatermarkReport] = {
     val asks = SparkInternals.sessionId(session)
-    running.values.asScala.find(_.queryId == query) match {
-      case Some(watermark) => Option.when(watermark.owner == asks)(watermark.report)
-      case None => last(asks, query).orElse(starting(session, query))
-    }
+    // Another session may have restarted the query from its checkpoint.
+    running.values.asScala
+      .find(run => run.queryId == query && run.owner == asks)
+      .map(_.report)
+      .orElse(last(asks, query))
+      .orElse(starting(session, query))
   }
 
   /** The id of a query of a session, by its name or its id. A name means the running query, or else
@@ -147,13 +148,13 @@ private[spark] object QueryWatermarks {
   private def ended(session: SparkSession, name: String): Option[UUID] = {
     val own = SparkInternals.sessionId(session)
     stopped.asScala.toSeq
-      .filter { case (_, kept) => kept.owner == own && kept.name.contains(name) }
+      .filter { case ((owner, _), kept) => owner == own && kept.name.contains(name) }
       .maxByOption { case (_, kept) => kept.report.fold(Long.MinValue)(_.clockMicros) }
-      .map { case (id, _) => id }
+      .map { case ((_, id), _) => id }
   }
 
   private def last(asks: String, query: UUID): Option[WatermarkReport] =
-    Option(stopped.get(query)).filter(_.owner == asks).flatMap(_.report)
+    Option(stopped.get((asks, query))).flatMap(_.report)
 
   // For a query that has not opened its sources yet.
   private def starting(session: SparkSession, query: UUID): Option[WatermarkReport] =
