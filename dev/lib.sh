@@ -193,7 +193,9 @@ need_client() {
   client_python=$venv/bin/python
   if [ -x "$client_python" ] && fresh "$venv/.stamp" "$hash"; then return; fi
   say "making $venv with pyspark-client $client_spark"
-  if [ ! -x "$client_python" ]; then "$python" -m venv --clear "$venv"; fi
+  if [ "$("$client_python" --version 2>/dev/null)" != "$("$python" --version)" ]; then
+    "$python" -m venv --clear "$venv"
+  fi
   "$client_python" -m pip install --quiet 'pip>=25.1' >&2
   "$client_python" -m pip install --quiet --group test "pyspark-client==$client_spark" >&2
   "$client_python" -m pip install --quiet --no-deps --force-reinstall "$client_wheel" >&2

@@ -26,6 +26,7 @@ __all__ = ["in_flow", "named", "named_errors"]
 
 # The text of a failure has its causes, each with its class.
 _CAUSE = re.compile(r"io\.eventtide\.spark\.EventtideException: (\[([A-Z_]+)\] [^\n]*)")
+_UNFILLED = re.compile(r"<\w+>")
 _QUERY = re.compile(r"\[id = ([0-9a-f-]{36}), runId = ([0-9a-f-]{36})\]")
 _IN_FLOW = "ATTEMPT_ANALYSIS_IN_PIPELINE_QUERY_FUNCTION"
 
@@ -74,10 +75,11 @@ def _of_query(error: SparkConnectException, session: SparkSession) -> EventtideE
 
 
 def _of_condition(error: SparkConnectException, session: SparkSession) -> EventtideError | None:
-    condition = error.getCondition()
-    return (
-        None if condition is None else _described(session, condition, error.getMessageParameters())
-    )
+    condition, parameters = error.getCondition(), error.getMessageParameters()
+    found = None if condition is None else _described(session, condition, parameters)
+    if found is None or parameters or not _UNFILLED.search(str(found)):
+        return found
+    return _as_received(found, str(error))
 
 
 def _of_cause(error: SparkConnectException, session: SparkSession) -> EventtideError | None:
@@ -85,10 +87,14 @@ def _of_cause(error: SparkConnectException, session: SparkSession) -> EventtideE
     trace = getattr(error, "getStackTrace", lambda: None)() or ""
     for message, condition in _CAUSE.findall(trace)[:1]:
         found = _described(session, condition, {})
-        if found is not None:
-            found.args, found.problem, found.fix = (message,), None, None
-            return found
+        return None if found is None else _as_received(found, message)
     return None
+
+
+def _as_received(error: EventtideError, message: str) -> EventtideError:
+    """Return an error without parameters, with the message that the client has received."""
+    error.args, error.problem, error.fix = (message,), None, None
+    return error
 
 
 def _described(

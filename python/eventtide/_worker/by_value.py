@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from pyspark import cloudpickle
 
+from eventtide.errors import refused
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -24,14 +26,20 @@ class ByValue:
     """
 
     def __init__(self, function: Callable[..., Any], *modules: str) -> None:
-        """Pickle a function with modules, by their names."""
+        """Pickle a function with modules, by their names; reject one that cannot be pickled."""
         self._function = function
         pickling: Any = cloudpickle  # untyped
         with _PICKLING, ExitStack() as registered:
             for module in map(import_module, modules):
                 pickling.register_pickle_by_value(module)
                 registered.callback(pickling.unregister_pickle_by_value, module)
-            self._bytes: bytes = pickling.dumps(function)
+            try:
+                self._bytes: bytes = pickling.dumps(function)
+            except Exception as error:
+                problem = f"cannot be pickled: {error}"
+                allowed = "a function that uses no sessions, locks or open files of this process"
+                fix = "Create such objects inside the function"
+                raise refused("function", function, problem, allowed=allowed, fix=fix) from error
 
     def __call__(self, *arguments: Any) -> Any:  # noqa: ANN401 - those of the function
         """Call the function."""

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 from pyspark.sql import DataFrame
 
 from eventtide import _bridge
-from eventtide._session_kind import writers
+from eventtide._session_kind import is_connect, writers
 from eventtide._text.arguments import of_type
+from eventtide._worker.by_value import ByValue
 from eventtide.errors import refused
 from eventtide.windows._base import Described
 from eventtide.windows._handled_query import HandledQuery
@@ -113,6 +114,8 @@ def start(
         position = _position(window.results, writer)
         if handler is None:
             return bridge.start(writer, NamedQuery, drain=drain)
+        if is_connect(writer):
+            ByValue(handler.handler)  # before anything starts: it is sent to a worker later
         query = bridge.start(writer, HandledQuery, followed=True, drain=drain)
         return _with_companion(query, handler, position)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from threading import Lock
 from typing import TYPE_CHECKING
 
 import eventtide as et
@@ -143,6 +144,21 @@ def test_a_writer_that_calls_no_handler_is_refused(feed: Feed, tmp_path: Path) -
     with pytest.raises(et.errors.UnsupportedPlanError) as error, et.named_errors():
         writer.start()
     assert error.value.condition == "HANDLER_NOT_CALLED"
+
+
+def test_a_handler_that_cannot_be_sent_is_refused(
+    spark: SparkSession, feed: Feed, tmp_path: Path
+) -> None:
+    """Before the query starts."""
+    lock = Lock()
+
+    def handle(_: DataFrame, __: LateContext) -> None:
+        lock.acquire()
+
+    window = tens(feed.events).on_late(handle)
+    with pytest.raises(et.errors.InvalidArgumentError, match=r"cannot be pickled.*lock"):
+        et.start(window, written(window, tmp_path))
+    assert spark.streams.active == []
 
 
 def test_two_windows_with_a_handler_each_are_refused(feed: Feed, tmp_path: Path) -> None:
