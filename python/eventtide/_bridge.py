@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Protocol, TypeAlias, TypeVar
 
 from eventtide._session_kind import is_connect
-from eventtide.errors import unready
+from eventtide.errors import renamed, unready
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -194,25 +194,15 @@ def named_errors() -> Iterator[None]:
     >>> with et.named_errors():  # doctest: +SKIP
     ...     query.awaitTermination()
     """
-    try:
+    with renamed(_named):
         yield
-    except Exception as error:
-        named = _named(error)
-        if named is None:
-            raise
-        raise named from None
 
 
 @contextmanager
 def named_errors_of(query: StreamingQuery) -> Iterator[None]:
     """Do the same for the errors of a query, which its own session knows best."""
-    try:
+    with renamed(lambda error: of(query).named(error, query)):
         yield
-    except Exception as error:
-        named = of(query).named(error, query)
-        if named is None:
-            raise
-        raise named from None
 
 
 def _named(error: Exception) -> EventtideError | None:

@@ -25,13 +25,14 @@ raises the same errors: its report has the name of a class, which `from_report` 
 from __future__ import annotations
 
 import json
+from contextlib import contextmanager
 from importlib.metadata import PackageNotFoundError, metadata
 from reprlib import Repr
 from types import MappingProxyType
 from typing import TYPE_CHECKING, TypeVar, overload
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
     from importlib.metadata import PackageMetadata
 
 __all__ = [
@@ -258,6 +259,18 @@ def from_report(report: str) -> EventtideError:
     error.argument, error.value = next(named, None), parameters.get("value")
     error.allowed = parameters.get("allowed", parameters.get("available"))
     return error
+
+
+@contextmanager
+def renamed(named: Callable[[Exception], EventtideError | None]) -> Iterator[None]:
+    """Raise the error that `named` finds in another error; errors without one are not changed."""
+    try:
+        yield
+    except Exception as error:
+        found = named(error)
+        if found is None:
+            raise
+        raise found from None
 
 
 _repr = Repr()

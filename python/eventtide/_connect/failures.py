@@ -13,7 +13,7 @@ from pyspark.sql.connect.session import SparkSession
 
 from eventtide._connect.plans import answer
 from eventtide._request import Request
-from eventtide.errors import from_report
+from eventtide.errors import from_report, renamed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -34,15 +34,8 @@ _IN_FLOW = "ATTEMPT_ANALYSIS_IN_PIPELINE_QUERY_FUNCTION"
 @contextmanager
 def named_errors(session: SparkSession) -> Iterator[None]:
     """Raise the server's eventtide errors as their Python classes; others are not changed."""
-    try:
+    with renamed(lambda error: _asked(error, session)):
         yield
-    except SparkConnectException as error:
-        found = None
-        with suppress(PySparkException):  # the server may be gone
-            found = _named(error, session)
-        if found is None:
-            raise
-        raise found from None
 
 
 def in_flow(error: PySparkException) -> bool:
@@ -55,15 +48,19 @@ def named(error: Exception, query: StreamingQuery | None = None) -> EventtideErr
 
     The server describes it, because its version has the messages.
     """
-    if not isinstance(error, SparkConnectException):
-        return None
-    with suppress(PySparkException):  # there may be no session, and the server may be gone
-        return _named(error, SparkSession.active() if query is None else query._session)
+    with suppress(PySparkException):  # there may be no session
+        return _asked(error, SparkSession.active() if query is None else query._session)
     return None
 
 
-def _named(error: SparkConnectException, session: SparkSession) -> EventtideError | None:
-    return _of_query(error, session) or _of_condition(error, session) or _of_cause(error, session)
+def _asked(error: Exception, session: SparkSession) -> EventtideError | None:
+    if not isinstance(error, SparkConnectException):
+        return None
+    with suppress(PySparkException):  # the server may be gone
+        return (
+            _of_query(error, session) or _of_condition(error, session) or _of_cause(error, session)
+        )
+    return None
 
 
 def _of_query(error: SparkConnectException, session: SparkSession) -> EventtideError | None:

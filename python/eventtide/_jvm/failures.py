@@ -11,7 +11,7 @@ from pyspark import SparkContext
 from pyspark.errors import PySparkException
 from pyspark.errors.exceptions.captured import CapturedException
 
-from eventtide.errors import from_report
+from eventtide.errors import from_report, renamed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -40,13 +40,8 @@ def text_of(error: Exception) -> str:
 @contextmanager
 def named_errors() -> Iterator[None]:
     """Raise eventtide's JVM errors as their Python classes; other errors are not changed."""
-    try:
+    with renamed(named):
         yield
-    except JVM_ERRORS as error:
-        found = named(error)
-        if found is None:
-            raise
-        raise found from None
 
 
 def named(error: Exception, _: object = None) -> EventtideError | None:

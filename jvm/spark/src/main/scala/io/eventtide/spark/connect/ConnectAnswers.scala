@@ -83,19 +83,10 @@ private[connect] object ConnectAnswers {
     "progress" -> (of => PythonApi.progressJson(of.session, of.query.id.toString)),
     "blame" -> (of => PythonApi.blame(of.session, of.query.id.toString)),
     "late_nodes" -> (of => json(PythonApi.lateNodes(of.rows).asScala.toSeq)),
-    "await_late_log" -> { of =>
-      PythonApi.awaitLateLog(of.query)
-      null
-    },
+    "await_late_log" -> (of => done(PythonApi.awaitLateLog(of.query))),
     "script" -> (of => ConnectTestKit.script(of.testing)),
-    "script_add" -> { of =>
-      ConnectTestKit.add(of.testing, of.rows)
-      null
-    },
-    "script_close" -> { of =>
-      ConnectTestKit.close(of.testing)
-      null
-    },
+    "script_add" -> (of => done(ConnectTestKit.add(of.testing, of.rows))),
+    "script_close" -> (of => done(ConnectTestKit.close(of.testing))),
     "scripted_query" -> (of => ConnectTestKit.scripted(of.testing, of.rows)),
     "scripted" -> (of => ConnectTestKit.call(of.testing, of.planner)),
     "follow_late" -> { of =>
@@ -106,20 +97,13 @@ private[connect] object ConnectAnswers {
     "has_named_sources" -> (of => PythonApi.hasNamedSources(of.query).toString),
     "tie_late" -> { of =>
       val companion = of.query(of.message.option("companion"), of.message.option("companion_run"))
-      PythonApi.tieLate(of.query, companion)
-      null
+      done(PythonApi.tieLate(of.query, companion))
     },
-    "release_late" -> { of =>
-      PythonApi.releaseLate(of.query)
-      null
-    },
+    "release_late" -> (of => done(PythonApi.releaseLate(of.query))),
     "await_calls" -> { of =>
       PythonApi.awaitCalls(of.query, of.message.option("timeout_ms").toLong).toString
     },
-    "catch_up_calls" -> { of =>
-      PythonApi.catchUpCalls(of.query)
-      null
-    },
+    "catch_up_calls" -> (of => done(PythonApi.catchUpCalls(of.query))),
     "checkpoint_of" -> (of => PythonApi.checkpointOf(of.query)),
     "checkpoint" -> { of =>
       val plan = of.message.input.map(_ => of.rows)
@@ -136,16 +120,20 @@ private[connect] object ConnectAnswers {
       json(done.asScala.toSeq)
     },
     "forget_late_reader" -> { of =>
-      of.changingFiles {
-        PythonApi.forgetLateReader(of.session, of.checkpoint, of.message.option("reader"))
-      }
-      null
+      val reader = of.message.option("reader")
+      done(of.changingFiles(PythonApi.forgetLateReader(of.session, of.checkpoint, reader)))
     },
     "repartition" -> { of =>
       val partitions = of.message.count("partitions")
       of.changingFiles(PythonApi.repartition(of.session, of.checkpoint, partitions)).toString
     }
   )
+
+  /** The answer of a question that only does something. */
+  def done(work: => Any): String = {
+    work: Unit
+    null
+  }
 
   private val mapper = new ObjectMapper()
 

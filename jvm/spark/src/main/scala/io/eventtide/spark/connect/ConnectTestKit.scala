@@ -12,6 +12,7 @@ import org.apache.spark.sql.types.{DataType, StructType}
 
 import io.eventtide.spark.EventtideException
 import io.eventtide.spark.api.PythonApi
+import io.eventtide.spark.connect.ConnectAnswers.done
 import io.eventtide.spark.testkit.ScriptSource
 
 /** The test kit for clients: scripts and queries with a scripted clock, which live on the server.
@@ -88,11 +89,6 @@ private[connect] object ConnectTestKit {
       case "close" => done(queries.remove(message.option("scripted")))
       case other => throw unknown(other)
     }
-  }
-
-  private def done(unit: => Any): String = {
-    unit: Unit
-    null
   }
 
   private def queryOf(message: ConnectMessage, session: SparkSession): TestQuery = {

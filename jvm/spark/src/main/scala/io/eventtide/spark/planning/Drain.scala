@@ -25,8 +25,7 @@ private[spark] object Drain extends Rule[LogicalPlan] {
 
   /** The plan of a query that drains. */
   def requestedFor(query: LogicalPlan): LogicalPlan = {
-    if (!query.exists(_.isInstanceOf[AttachClock]))
-      throw EventtideException("DRAIN_WITHOUT_WATERMARK")
+    checkClock(query)
     AnalysisHelper.allowInvokingTransformsInAnalyzer {
       query.transform { case clock: AttachClock => clock.copy(drains = true) }
     }
@@ -42,8 +41,12 @@ private[spark] object Drain extends Rule[LogicalPlan] {
   /** Rejects a query that is started to drain but cannot. */
   def check(start: WriteToStreamStatement): Unit = {
     val drains = isRequested.get || PlanNodes.drains(start.inputQuery)
-    if (isRequested.get) requestedFor(start.inputQuery): Unit
+    if (isRequested.get) checkClock(start.inputQuery)
     if (drains && start.trigger != AvailableNowTrigger)
       throw EventtideException("DRAIN_TRIGGER", "trigger" -> start.trigger)
   }
+
+  private def checkClock(query: LogicalPlan): Unit =
+    if (!query.exists(_.isInstanceOf[AttachClock]))
+      throw EventtideException("DRAIN_WITHOUT_WATERMARK")
 }

@@ -4,7 +4,7 @@ import org.apache.spark.sql.functions.{count, lit}
 import org.apache.spark.sql.{DataFrame, classic}
 
 import io.eventtide.kernel.window.{LateRule, Profile}
-import io.eventtide.spark.options.WindowConflicts
+import io.eventtide.spark.options.WindowConflicts.refuse
 import io.eventtide.spark.planning.WindowRequest
 
 /** Corrects written results of a window with the late rows of its query.
@@ -107,12 +107,4 @@ private[spark] object WindowRepair {
       refuse("results", value, "are not the columns of the window", allowed, fix)
     }
   }
-
-  private def refuse(
-      option: String,
-      value: String,
-      problem: String,
-      allowed: String,
-      fix: String
-  ): Nothing = WindowConflicts.refuse(option, value, problem, allowed, fix)
 }

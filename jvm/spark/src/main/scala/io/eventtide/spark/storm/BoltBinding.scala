@@ -6,6 +6,7 @@ import org.apache.spark.sql.{DataFrame, SparkSession}
 
 import io.eventtide.kernel.window.WindowShape
 import io.eventtide.spark.latelog.{LateHandlerQuery, LateSource}
+import io.eventtide.spark.options.WindowConflicts.refuse
 import io.eventtide.spark.options.{OptionReader, SizeText}
 import io.eventtide.spark.planning.{EventTimeExtractor, WindowBuilder => Planned, WindowRequest}
 import io.eventtide.spark.{WatermarkPolicy, WindowBuilder}
@@ -43,7 +44,7 @@ private[storm] object BoltBinding {
     if (!bolt.lateTupleStream.contains(streamId)) {
       val allowed = s"a declared stream, which is ${bolt.lateTupleStream.getOrElse("none so far")}"
       val fix = "Declare it with withLateTupleStream"
-      BoltStreams.refuse("stream_id", streamId, "is not declared", allowed, fix)
+      refuse("stream_id", streamId, "is not declared", allowed, fix)
     }
 
   private def shape(bolt: Bolt, emitsRows: Boolean): WindowRequest = {
@@ -104,7 +105,7 @@ private[storm] object BoltBinding {
     for (stream <- bolt.lateTupleStream; late <- bolt.options.get("late") if late != "log") {
       val problem = s"is a stream of late rows, but late=$late writes none"
       val allowed = "late_tuple_stream with late=log"
-      BoltStreams.refuse("late_tuple_stream", stream, problem, allowed, "Use withLate('log')")
+      refuse("late_tuple_stream", stream, problem, allowed, "Use withLate('log')")
     }
 
   /** Rejects settings that require event time. */
@@ -120,7 +121,7 @@ private[storm] object BoltBinding {
     for ((name, value) <- set; one <- value) {
       val problem = "is about event time, and no timestamp is set"
       val allowed = s"$name with a timestamp field or extractor"
-      BoltStreams.refuse(name, one, problem, allowed, "Add withTimestampField('ts')")
+      refuse(name, one, problem, allowed, "Add withTimestampField('ts')")
     }
     streams.frames.foreach { case (_, frame) =>
       EventTimeExtractor.checkFree(frame, Planned.ProcessingTime)

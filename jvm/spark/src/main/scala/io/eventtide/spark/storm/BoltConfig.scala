@@ -1,5 +1,6 @@
 package io.eventtide.spark.storm
 
+import io.eventtide.spark.options.WindowConflicts.refuse
 import io.eventtide.spark.options.{Durations, OptionReader}
 
 /** Reads a bolt from Storm's configuration keys. */
@@ -42,7 +43,7 @@ private[storm] object BoltConfig {
     val time = millis(bolts, s"${prefix}duration.ms", 1).map(Extent(name, _))
     if (rows.isDefined && time.isDefined) {
       val problem = s"is the $name again, in another unit"
-      BoltStreams.refuse(s"${prefix}count", rows.toString, problem, "one of the two", "Remove one")
+      refuse(s"${prefix}count", rows.toString, problem, "one of the two", "Remove one")
     }
     rows.orElse(time)
   }

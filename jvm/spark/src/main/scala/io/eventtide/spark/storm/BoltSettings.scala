@@ -8,6 +8,7 @@ import scala.jdk.CollectionConverters._
 import org.apache.spark.internal.Logging
 import org.apache.spark.sql.Column
 
+import io.eventtide.spark.options.WindowConflicts.refuse
 import io.eventtide.spark.options.{DurationText, SettingText}
 import io.eventtide.spark.planning.EventTimeExtractor
 
@@ -151,7 +152,7 @@ private[storm] trait BoltSettings extends Logging {
   private def timed(option: String, each: Map[String, EventTimeExtractor]): StormWindow = {
     bolt.timestamp.foreach { known =>
       val problem = s"cannot be added: ${known.option} is already set"
-      BoltStreams.refuse(option, each.keys.mkString(", "), problem, "one for a bolt", "Remove one")
+      refuse(option, each.keys.mkString(", "), problem, "one for a bolt", "Remove one")
     }
     changed(_.copy(timestamp = Some(BoltTimestamp(option, each))))
   }

@@ -4,7 +4,8 @@ import org.apache.spark.sql.functions.{col, lit}
 import org.apache.spark.sql.types.StructField
 import org.apache.spark.sql.{Column, DataFrame}
 
-import io.eventtide.spark.options.{OptionReader, WindowConflicts}
+import io.eventtide.spark.options.OptionReader
+import io.eventtide.spark.options.WindowConflicts.refuse
 import io.eventtide.spark.planning.EventTimeExtractor
 
 /** The event time of a bolt's rows.
@@ -131,12 +132,4 @@ private[storm] object BoltStreams {
       }
     }
   }
-
-  def refuse(
-      option: String,
-      value: String,
-      problem: String,
-      allowed: String,
-      fix: String
-  ): Nothing = WindowConflicts.refuse(option, value, problem, allowed, fix)
 }

@@ -2,7 +2,8 @@ package io.eventtide.spark.voltsp
 
 import org.apache.spark.sql.DataFrame
 
-import io.eventtide.spark.options.{DurationText, OptionReader, WindowConflicts}
+import io.eventtide.spark.options.WindowConflicts.refuse
+import io.eventtide.spark.options.{DurationText, OptionReader}
 import io.eventtide.spark.planning.EventTimeExtractor
 import io.eventtide.spark.{Eventtide, WatermarkPolicy, WindowBuilder}
 
@@ -131,12 +132,4 @@ private[voltsp] object VoltSPBinding {
       refuse(name, one, "needs an event_time_extractor", allowed, fix)
     }
   }
-
-  private def refuse(
-      option: String,
-      value: String,
-      problem: String,
-      allowed: String,
-      fix: String
-  ): Nothing = WindowConflicts.refuse(option, value, problem, allowed, fix)
 }
