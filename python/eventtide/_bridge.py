@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     Thing: TypeAlias = "DataFrame | SparkSession | StreamingQuery | DataStreamWriter | Column"
 
-__all__ = ["Bridge", "named_errors", "named_errors_of", "of"]
+__all__ = ["Bridge", "columns", "named_errors", "named_errors_of", "of"]
 
 _Query = TypeVar("_Query", bound="StreamingQuery")
 
@@ -38,8 +38,8 @@ _Query = TypeVar("_Query", bound="StreamingQuery")
 class Bridge(Protocol):
     """The functions of a bridge. Each checks the session first, and raises eventtide's errors."""
 
-    def columns(self, df: DataFrame) -> list[str] | None:
-        """Return the columns of `df`, None where the server may not be asked: in a pipeline."""
+    def schema(self, df: DataFrame) -> StructType | None:
+        """Return the schema of `df`, None where the server may not be asked: in a pipeline."""
 
     def requested(self, df: DataFrame, request: Request) -> DataFrame:
         """Return `df` with a watermark or a window; the caller has checked the arguments."""
@@ -149,6 +149,12 @@ class Bridge(Protocol):
 
         If the error is of a `query`, its session is asked.
         """
+
+
+def columns(df: DataFrame) -> list[str] | None:
+    """Return the columns of `df`, None where the server may not be asked."""
+    schema = of(df).schema(df)
+    return None if schema is None else schema.names
 
 
 def of(*things: Thing) -> Bridge:

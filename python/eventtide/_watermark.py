@@ -207,7 +207,7 @@ def watermark(  # noqa: PLR0913 - as with_watermark
 
     def add(df: DataFrame) -> DataFrame:
         _check_frame(df)
-        columns = _bridge.of(df).columns(df)
+        columns = _bridge.columns(df)
         time = column_name("event_time", event_time, columns)
         check_column("event_time", time, columns)
         for part in parts:
@@ -290,7 +290,7 @@ def with_ingestion_time(
     if policy is None:
         policy = WithIngestionTime()
     of_type("policy", policy, WithIngestionTime, *_INGESTION_POLICY)
-    columns = _bridge.of(df).columns(df) or []
+    columns = _bridge.columns(df) or []
     if into.lower() in {column.lower() for column in columns}:
         problem, fix = "is already a column", f"into='{into}_2'"
         allowed = f"a name other than {listed(columns)}"

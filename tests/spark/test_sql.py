@@ -45,24 +45,13 @@ def sql(more: str) -> Callable[[DataFrame], DataFrame]:
 
 
 KINDS: dict[str, tuple[Callable[[DataFrame], WindowBuilder], str]] = {
-    "tumbling": (lambda e: window(e).tumbling("10s"), "size => '10s'"),
     "sliding": (
         lambda e: window(e).sliding("10s", every="2s").delay("1s"),
         "size => INTERVAL 10 SECONDS, slide => '2s', delay => '1 second'",
     ),
-    "cumulate": (lambda e: window(e).cumulate("10s", step="5s"), "size => '10s', step => '5s'"),
     "session": (
         lambda e: window(e).session("3s", maximum_duration="20s"),
         "gap => '3s', maximum_duration => '20s'",
-    ),
-    "row gap": (
-        lambda e: window(e).session(F.when(F.col("v") > 4, "5 seconds").otherwise("2 seconds")),
-        "gap => CASE WHEN v > 4 THEN '5 seconds' ELSE '2 seconds' END",
-    ),
-    "count": (lambda e: window(e).by_count(3, every=2), "rows => 3, slide => 2"),
-    "key time": (
-        lambda e: window(e).tumbling("10s").watermark_scope("key").key_idle_timeout("20s"),
-        "size => '10s', scope => 'key', key_idle_timeout => '20s'",
     ),
     "triggers": (
         lambda e: (
@@ -79,10 +68,6 @@ KINDS: dict[str, tuple[Callable[[DataFrame], WindowBuilder], str]] = {
         "triggers => (at_window_end, every_rows(2), when(n >= 3)), size => '10s', {}".format(
             "allowed_lateness => '10s', late_updates => true"
         ),
-    ),
-    "calendar": (
-        lambda e: window(e).tumbling("1 day").time_zone("Europe/Berlin").late("count"),
-        "size => INTERVAL 1 DAY, time_zone => 'Europe/Berlin', late => 'count'",
     ),
 }
 
@@ -108,16 +93,6 @@ def play(query: Callable[[DataFrame], Any], spark: SparkSession) -> tuple[list[A
         except IllegalArgumentException as error:  # it keeps none
             late += [error.getCondition()]
         return results, late
-
-
-@pytest.mark.smoke
-@pytest.mark.parametrize("kind", KINDS)
-def test_a_window_gives_what_pythons_builder_gives(kind: str, spark: SparkSession) -> None:
-    """Results of each batch, row for row, and late rows."""
-    built, text = KINDS[kind]
-    expected, late = play(built, spark)
-    assert any(expected)
-    assert play(sql(text), spark) == (expected, late)
 
 
 @pytest.mark.parametrize(
@@ -153,7 +128,7 @@ def test_a_window_of_storms_gives_what_its_bolt_gives(
 
 
 @pytest.mark.parametrize("first", ["python", "sql"])
-@pytest.mark.parametrize("kind", ["sliding", "session", "triggers"])
+@pytest.mark.parametrize("kind", KINDS)
 def test_a_checkpoint_goes_on_through_the_other_api(
     kind: str, first: str, spark: SparkSession, tmp_path: Path
 ) -> None:

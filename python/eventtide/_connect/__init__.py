@@ -39,7 +39,6 @@ __all__ = [
     "checkpoint_json",
     "checkpoint_of",
     "clean_late",
-    "columns",
     "compact_late",
     "explain_json",
     "follow_late",
@@ -54,6 +53,7 @@ __all__ = [
     "release_late",
     "repartition",
     "requested",
+    "schema",
     "script",
     "scripted_query",
     "session_of",
@@ -67,10 +67,10 @@ __all__ = [
 _Query = TypeVar("_Query", bound=StreamingQuery)
 
 
-def columns(df: DataFrame) -> list[str] | None:
-    """Return the columns of a DataFrame, None in a flow function of a pipeline."""
+def schema(df: DataFrame) -> StructType | None:
+    """Return the schema of a DataFrame, None in a flow function of a pipeline."""
     try:
-        return df.columns
+        return df.schema
     except PySparkException as error:
         if in_flow(error):
             return None

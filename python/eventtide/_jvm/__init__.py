@@ -49,7 +49,6 @@ __all__ = [
     "checkpoint_json",
     "checkpoint_of",
     "clean_late",
-    "columns",
     "compact_late",
     "explain_json",
     "follow_late",
@@ -68,6 +67,7 @@ __all__ = [
     "repartition",
     "requested",
     "running_settings",
+    "schema",
     "script",
     "scripted_query",
     "session_of",
@@ -82,9 +82,9 @@ __all__ = [
 _Query = TypeVar("_Query", bound=StreamingQuery)
 
 
-def columns(df: DataFrame) -> list[str]:
-    """Return the columns of a DataFrame."""
-    return df.columns
+def schema(df: DataFrame) -> StructType:
+    """Return the schema of a DataFrame."""
+    return df.schema
 
 
 def requested(df: DataFrame, request: Request) -> DataFrame:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from eventtide._text.extractors import extracted
 from eventtide.errors import refused
 from eventtide.policies import WatermarkPolicies
 from eventtide.storm._extents import StormShape, shape_of
 from eventtide.storm._streams import check_free, timed
 from eventtide.windows import WindowBuilder
 from eventtide.windows._event_time import PROCESSING_TIME
+from eventtide.windows._extractors import extracted
 from eventtide.windows._shapes import Framed
 
 if TYPE_CHECKING:

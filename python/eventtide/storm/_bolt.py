@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 
 from eventtide._text.columns import column_list
 from eventtide._text.durations import to_iso
-from eventtide._text.extractors import check_extractor
 from eventtide.errors import refused
 from eventtide.observe._late import late_stream
 from eventtide.storm._binding import bound
@@ -17,6 +16,7 @@ from eventtide.storm._printed import calls
 from eventtide.storm._settings import BoltSettings
 from eventtide.storm._streams import read_streams
 from eventtide.windows._execution import Execution
+from eventtide.windows._extractors import check_extractor
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

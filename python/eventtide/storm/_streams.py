@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - PySpark's own convention
 
+from eventtide import _bridge
 from eventtide._text.arguments import of_type
 from eventtide._text.columns import check_column, column_list, listed
-from eventtide._text.extractors import EXTRACTED_TIME, check_extractor, extracted_time, kind_over
 from eventtide.errors import ColumnTypeError, refused
 from eventtide.storm._model import STREAM, Streams
+from eventtide.windows._extractors import EXTRACTED_TIME, check_extractor, extracted_time, kind_over
 
 if TYPE_CHECKING:
     from eventtide.storm._model import Bolt, Timestamp
@@ -61,7 +62,7 @@ def _one_frame(
     if stream is None or declared is None:
         return Streams({"default": frame}, None, ("default",))
     of_type("stream", stream, (str, Column), "a column name or a Column", fix)
-    check_column("stream", stream, frame.columns)
+    check_column("stream", stream, _bridge.columns(frame))
     allowed = "a list of names of streams, each once"
     of_type("declared", declared, Sequence, allowed, fix)
     if isinstance(declared, str) or any(isinstance(name, Column) for name in declared):
@@ -73,7 +74,7 @@ def _one_frame(
 def check_free(name: str, frame: DataFrame, added: tuple[str, ...], fix: str) -> None:
     """Reject a stream with a column that the bolt adds."""
     for column in added:
-        if column.lower() in {known.lower() for known in frame.columns}:
+        if column.lower() in {known.lower() for known in _bridge.columns(frame) or ()}:
             problem = f"has a column {column}, which the bolt adds"
             allowed = f"columns with other names than {column}"
             raise refused(name, frame, problem, allowed=allowed, fix=fix)
@@ -83,7 +84,7 @@ def _check_alike(frames: Mapping[str, DataFrame], fix: str) -> None:
     """Reject columns of one name and two types, which Spark would convert to a third type."""
     known: dict[str, tuple[str, str]] = {}
     for stream, frame in frames.items():
-        for field in frame.schema:
+        for field in _bridge.of(frame).schema(frame) or ():
             kind = field.dataType.simpleString()
             first, other = known.setdefault(field.name.lower(), (stream, kind))
             if other != kind:
@@ -183,7 +184,7 @@ def _check_kinds(
     }
     first, known = next(iter(kinds.items()))
     for stream, kind in kinds.items():
-        if kind != known:
+        if kind and known and kind != known:
             problem = (
                 f"has type {kind.simpleString()}, and that of {first!r} {known.simpleString()}"
             )

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from pyspark.sql import Column
 
 from eventtide._text.arguments import of_type
-from eventtide._text.extractors import check_extractor
 from eventtide.errors import refused
+from eventtide.windows._extractors import check_extractor
 
 if TYPE_CHECKING:
     from typing_extensions import Self

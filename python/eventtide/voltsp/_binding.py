@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, cast
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - PySpark's own convention
 
+from eventtide import _bridge
 from eventtide._text.arguments import of_type
-from eventtide._text.extractors import EXTRACTED_TIME, extracted, extracted_time, made_of
 from eventtide.policies import WatermarkPolicies
 from eventtide.voltsp._aggregates import Aggregate
 from eventtide.voltsp._checks import check
@@ -17,6 +17,7 @@ from eventtide.voltsp._choices import TimeSource, WatermarkStrategy, member
 from eventtide.voltsp._extractors import check_condition, made
 from eventtide.windows import WindowBuilder
 from eventtide.windows._event_time import PROCESSING_TIME
+from eventtide.windows._extractors import EXTRACTED_TIME, extracted, extracted_time, made_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -46,7 +47,8 @@ class Bound:
         for one in self.window.aggregate_definition.aggregates:
             with made_of(rows, name, one):
                 column = made(one) if isinstance(one, Aggregate) else one
-                _ = rows.groupBy(*self.keys).agg(column).schema
+                results = rows.groupBy(*self.keys).agg(column)
+                _bridge.of(results).schema(results)
             yield column
 
     def _rows(self) -> DataFrame:

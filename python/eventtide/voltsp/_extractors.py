@@ -9,8 +9,8 @@ from pyspark.sql import functions as F  # noqa: N812 - PySpark's own convention
 from pyspark.sql.types import BooleanType
 
 from eventtide._text.columns import is_name
-from eventtide._text.extractors import kind_over
 from eventtide.errors import ColumnTypeError, refused
+from eventtide.windows._extractors import kind_over
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -24,7 +24,7 @@ def check_condition(condition: object, results: DataFrame) -> None:
     """Reject a condition that is not a BOOLEAN over these results."""
     column = F.expr(condition) if isinstance(condition, str) else cast("Column", condition)
     kind = kind_over("when", condition, column, results)
-    if not isinstance(kind, BooleanType):
+    if not (kind is None or isinstance(kind, BooleanType)):
         problem = f"has type {kind.simpleString().upper()}"
         fix = f"when='{results.columns[0]} > 100'"
         raise refused(

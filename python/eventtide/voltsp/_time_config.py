@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, get_args
 
 from eventtide._text.arguments import choice, count, of_type
 from eventtide._text.durations import to_iso
-from eventtide._text.extractors import check_extractor
 from eventtide.policies import WatermarkPolicy
 from eventtide.voltsp._choices import TimeSource, WatermarkStrategy, member
+from eventtide.windows._extractors import check_extractor
 from eventtide.windows._key_time import scope_columns
 from eventtide.windows._profiles import LateRule
 from eventtide.windows._timing import check_heartbeat

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, TypeVar, get_args
 from eventtide._text.arguments import choice, of_type
 from eventtide._text.columns import column_list
 from eventtide._text.durations import frame_micros
-from eventtide._text.extractors import check_extractor
 from eventtide.errors import ArgumentTypeError, refused
 from eventtide.voltsp._aggregates import AggregateDefinition
 from eventtide.voltsp._binding import bound, check_rows
@@ -17,6 +16,7 @@ from eventtide.voltsp._kinds import check_applies, check_span
 from eventtide.voltsp._printed import calls
 from eventtide.voltsp._time_config import TimeConfig
 from eventtide.voltsp.document._writing import written
+from eventtide.windows._extractors import check_extractor
 from eventtide.windows._handlers import LateHandler, check_handler
 from eventtide.windows._profiles import LateAction
 from eventtide.windows._triggers import trigger_list

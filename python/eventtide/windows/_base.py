@@ -37,7 +37,7 @@ class Described(Hinting, ABC):
         if self._df is None:
             return
         of_type("df", self._df, DataFrame, "a Spark DataFrame", "et.window(df)")
-        columns = _bridge.of(self._df).columns(self._df)
+        columns = _bridge.columns(self._df)
         for name, column in self.settings.columns():
             words = ("key", "global") if name == "watermark_scope" else ()
             check_column(name, column, columns, words)

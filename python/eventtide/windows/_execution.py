@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from pyspark.sql.types import StructType
 
+from eventtide import _bridge
 from eventtide._text.arguments import choice, of_type
 from eventtide._text.schemas import row_type
 from eventtide._worker.by_value import ByValue
@@ -73,6 +74,12 @@ class Execution:
 
     def applied(self, lines: DataFrame) -> DataFrame:
         """Return the rows that the function returns for the windows of `RowWindowOutput`."""
+        if _bridge.of(lines).schema(lines) is None:
+            raise unready(
+                "A flow of a pipeline cannot call execute(...), because Spark's mapInArrow asks the"
+                " server, which a flow may not do.",
+                "Use agg(...), or a streaming query of your own.",
+            )
         spark, schema = lines.sparkSession, row_type(self.schema)
         from eventtide._worker.stage import Stage  # noqa: PLC0415 - needs pyarrow
 

@@ -97,7 +97,7 @@ class Framing(Described):
         """
         sizes = (substream_idle_timeout, expected, max_substreams, substream_ttl)
         others = (max_clock_step, on_restart, name)
-        columns = None if self._df is None else _bridge.of(self._df).columns(self._df)
+        columns = None if self._df is None else _bridge.columns(self._df)
         name = column_name("event_time", column, columns)
         return self._with(event_time=EventTime(name, policy, substream, *sizes, *others))
 

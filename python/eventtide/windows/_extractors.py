@@ -11,6 +11,7 @@ from pyspark.sql import Column
 from pyspark.sql import functions as F  # noqa: N812 - PySpark's own convention
 from pyspark.sql.types import LongType, TimestampNTZType, TimestampType
 
+from eventtide import _bridge
 from eventtide._text.arguments import of_type
 from eventtide._text.columns import check_column, is_name, listed, shown
 from eventtide.errors import ColumnTypeError, refused
@@ -58,8 +59,9 @@ def check_extractor(name: str, extractor: object) -> None:
 
 def extracted(name: str, extractor: str | Column, df: DataFrame) -> str | Column:
     """Return the name of an existing column, or an expression over the rows as a Column."""
-    if isinstance(extractor, str) and (extractor in df.columns or is_name(extractor)):
-        check_column(name, extractor, df.columns)
+    columns = _bridge.columns(df)
+    if isinstance(extractor, str) and (extractor in (columns or ()) or is_name(extractor)):
+        check_column(name, extractor, columns)
         return extractor
     column = extractor if isinstance(extractor, Column) else F.expr(extractor)
     kind_over(name, extractor, column, df)
@@ -74,13 +76,14 @@ def extracted_time(
     Parameters
     ----------
     millis : bool
-        Whether a BIGINT is accepted too, as milliseconds since 1970.
+        Whether a BIGINT is accepted too, as milliseconds since 1970; not in a flow of a pipeline,
+        where the type is unknown.
     """
     column = extracted(name, extractor, df)
     kind = kind_over(name, extractor, column, df)
     if millis and isinstance(kind, LongType):
         return _of_millis(F.col(column) if isinstance(column, str) else column)
-    if not isinstance(kind, (TimestampType, TimestampNTZType)):
+    if not (kind is None or isinstance(kind, (TimestampType, TimestampNTZType))):
         problem = f"has type {kind.simpleString().upper()}"
         time = f"to_timestamp({extractor if isinstance(extractor, str) else shown(column)})"
         numbers = ", or a BIGINT with milliseconds since 1970" if millis else ""
@@ -94,10 +97,15 @@ def _of_millis(column: Column) -> Column:
     return F.when(column.between(_FIRST_MILLIS, _LAST_MILLIS), F.timestamp_millis(column))
 
 
-def kind_over(name: str, given: object, column: str | Column, df: DataFrame) -> DataType:
-    """Return the type of a column over these rows; `given` is the argument as the user wrote it."""
+def kind_over(name: str, given: object, column: str | Column, df: DataFrame) -> DataType | None:
+    """Return the type of a column over these rows; `given` is the argument as the user wrote it.
+
+    It is None in a flow of a pipeline, where the server checks the column.
+    """
     with made_of(df, name, given):
-        return df.select(column).schema[0].dataType
+        one = df.select(column)
+        schema = _bridge.of(one).schema(one)
+    return None if schema is None else schema[0].dataType
 
 
 @contextmanager
