@@ -10,6 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import bench_connect
 import bench_cores
 import bench_curves
 import bench_engines
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from figures import Figure
 
 BENCHES: dict[str, Callable[..., Iterable[Figure]]] = {
+    "connect": bench_connect.run,
     "cores": bench_cores.run,
     "curves": bench_curves.run,
     "keys": bench_keys.run,
