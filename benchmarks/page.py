@@ -36,6 +36,7 @@ ORDER = (
     "substreams",
     "recovery",
     "late_log",
+    "connect",
 )
 
 # What is said once for a file: the same in all of its records.

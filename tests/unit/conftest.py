@@ -40,7 +40,7 @@ def columns(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("eventtide._jvm.F", functions)
     for module in (
         "voltsp._extractors",
-        "_text.extractors",
+        "windows._extractors",
         "storm._model",
         "storm._streams",
         "windows._settings",
