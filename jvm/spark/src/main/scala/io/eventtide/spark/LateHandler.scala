@@ -11,6 +11,7 @@ import org.apache.spark.sql.eventtide.StreamExecutionAccess
 import org.apache.spark.sql.streaming.StreamingQuery
 
 import io.eventtide.spark.latelog.{LateCompanion, LateHandlerQuery, LateReadOptions}
+import io.eventtide.spark.options.OptionReader
 
 /** What a handler is told about its late rows.
   *
@@ -90,6 +91,17 @@ private[spark] final case class LateHandler(
 }
 
 private[spark] object LateHandler {
+  private val OnError = Seq("fail" -> false, "log" -> true)
+
+  /** A handler and the choice for its errors, which has this name in messages. */
+  def apply(
+      choice: String,
+      call: (DataFrame, LateContext) => Unit,
+      onError: String
+  ): LateHandler = {
+    val logs = new OptionReader(Map(choice -> onError)).choice(choice, OnError)
+    new LateHandler(call, logs.getOrElse(false))
+  }
 
   /** Whether this thread is in a call of a handler: it must not wait for its own end. */
   val isCalling: ThreadLocal[Boolean] = ThreadLocal.withInitial[Boolean](() => false)

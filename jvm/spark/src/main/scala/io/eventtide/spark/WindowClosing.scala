@@ -7,7 +7,7 @@ import scala.annotation.varargs
 import org.apache.spark.api.java.function.VoidFunction2
 import org.apache.spark.sql.{Column, DataFrame, Dataset, Row}
 
-import io.eventtide.spark.options.{OptionReader, SettingText, WindowConflicts}
+import io.eventtide.spark.options.{SettingText, WindowConflicts}
 import io.eventtide.spark.planning.WindowRequest
 
 /** The third part of the builder: when windows close, late rows, and results. */
@@ -61,11 +61,8 @@ private[spark] trait WindowClosing { this: WindowBuilder =>
     * @param onError
     *   `fail` (the default) stops the query if the handler throws, `log` only logs its error
     */
-  def onLate(handler: (DataFrame, LateContext) => Unit, onError: String): WindowBuilder = {
-    val choices = Seq("fail" -> false, "log" -> true)
-    val logs = new OptionReader(Map("on_error" -> onError)).choice("on_error", choices)
-    handledBy(LateHandler(handler, logs.getOrElse(false)))
-  }
+  def onLate(handler: (DataFrame, LateContext) => Unit, onError: String): WindowBuilder =
+    handledBy(LateHandler("on_error", handler, onError))
 
   /** As with a function, for Java. */
   def onLate(handler: VoidFunction2[Dataset[Row], LateContext], onError: String): WindowBuilder =

@@ -82,6 +82,7 @@ public final class JavaUser {
                     .withWatermarkStrategy(WatermarkStrategy.MAX_EVENT_TIME)
                     .withIdleTimeout("5m"))
         .withAggregateDefinition(builder -> builder.count())
+        .withExceptionHandler((late, context) -> { late.show(); }, "log")
         .emit(WindowTrigger.atWindowEnd())
         .over(events);
   }

@@ -11,6 +11,8 @@ import org.apache.spark.sql.streaming.{DataStreamWriter, StreamingQuery, Streami
 import org.apache.spark.sql.{DataFrame, Row}
 import org.scalatest.funsuite.AnyFunSuite
 
+import io.eventtide.spark.voltsp.{TimeConfig, VoltSPWindow, Windows}
+
 /** The handler of late rows in Scala; Python's tests have the rest of its life. */
 class LateHandlerSuite extends AnyFunSuite with RocksSession {
   private val folder = Files.createTempDirectory("handler").toString
@@ -97,6 +99,33 @@ class LateHandlerSuite extends AnyFunSuite with RocksSession {
     query.stop()
     val refused = intercept[EventtideException](Eventtide.window().onLate(late _, "ignore"))
     assert(refused.condition == "INVALID_CHOICE")
+  }
+
+  private val counted = Windows
+    .tumblingTimeWindow()
+    .withWindowSpan("10s")
+    .withTimeConfigBuilder(_.withEventTimeExtractor("ts"))
+    .withAggregateDefinition(_.count())
+
+  test("a late row reaches the exception handler of a window of VoltSP") {
+    val volt = counted.withExceptionHandler(late _)
+    val (input, window, writer) = begun("voltsp")(builder => volt.over(builder.df))
+    val query = window.start(writer)
+    open(input, query)
+    feed(input, query, "ac")
+    assert(made == Seq("ac window_closed -> 2 2"))
+    query.stop()
+  }
+
+  test("an exception handler needs the late log, and is not called without an event time") {
+    def over(window: VoltSPWindow) = begun("refused")(builder => window.over(builder.df))
+    val handled = counted.withExceptionHandler(late _, "log")
+    val refused = intercept[EventtideException](over(handled.withLate("count")))
+    assert(refused.getMessageParameters.get("option") == "exception_handler")
+    val unknown = intercept[EventtideException](counted.withExceptionHandler(late _, "ignore"))
+    assert(unknown.getMessageParameters.get("option") == "on_handler_error")
+    val (_, _, writer) = over(handled.withTimeConfig(TimeConfig()))
+    writer.start().stop()
   }
 
   test("a writer that calls no handler is refused") {

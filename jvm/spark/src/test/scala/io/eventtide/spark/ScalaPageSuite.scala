@@ -171,6 +171,7 @@ class ScalaPageSuite extends AnyFunSuite with RocksSession {
       .withKeyExtractor("device")
       .withTimeConfigBuilder(_.withEventTimeExtractor("ts").withIdleTimeout("5m"))
       .withAggregateDefinition(_.count().sum("total", "amount"))
+      .withExceptionHandler((late, context) => println(s"${context.batchId}: ${late.count()} late"))
       .over(events)
     // end
     hourly

@@ -20,7 +20,8 @@ private[voltsp] object VoltSPBinding {
     val profiled = if (window.kind.isCounted) shaped else shaped.profile("voltsp")
     val closing = window.options.filter { case (name, _) => name.startsWith("late") }
     val late = closing.foldLeft(profiled) { case (built, (name, value)) => built.set(name, value) }
-    val counted = late.agg(window.aggregates.aggregates: _*)
+    val handled = window.handler.filter(_ => window.time.extractor.isDefined)
+    val counted = handled.foldLeft(late)(_.handledBy(_)).agg(window.aggregates.aggregates: _*)
     if (window.triggers.isEmpty) counted else counted.emit(window.triggers: _*)
   }
 
@@ -110,6 +111,11 @@ private[voltsp] object VoltSPBinding {
         val problem = s"applies to time, and a ${window.kind.name} ends with a row"
         refuse(name, value, problem, s"$name of a time window", s"Remove $name")
       }
+    for (late <- window.options.get("late") if late != "log" && window.handler.isDefined) {
+      val problem = s"reads late rows from the log, but late=$late writes none"
+      val allowed = "exception_handler with late=log"
+      refuse("exception_handler", "a function", problem, allowed, "Use late=log")
+    }
     for (strategy <- values.get("watermark_strategy") if window.time.policy.isDefined) {
       val problem = s"cannot be combined with watermark_strategy=$strategy"
       refuse("policy", window.time.policy.mkString, problem, "one of the two", "Remove one")

@@ -4,11 +4,12 @@ import java.time.Duration
 
 import scala.annotation.varargs
 
+import org.apache.spark.api.java.function.VoidFunction2
 import org.apache.spark.sql.functions.expr
-import org.apache.spark.sql.{Column, Dataset}
+import org.apache.spark.sql.{Column, DataFrame, Dataset, Row}
 
 import io.eventtide.spark.options.{DurationText, OptionReader, SettingText, SizeText}
-import io.eventtide.spark.{WindowBuilder, WindowTrigger}
+import io.eventtide.spark.{LateContext, LateHandler, WindowBuilder, WindowTrigger}
 
 /** A window with VoltSP's names, without rows; [[Windows]] begins it, `over` completes it.
   *
@@ -26,7 +27,8 @@ final class VoltSPWindow private[voltsp] (
     private[voltsp] val time: TimeConfig = TimeConfig(),
     private[voltsp] val aggregates: AggregateDefinition = AggregateDefinition(),
     private[voltsp] val options: Map[String, String] = Map.empty,
-    private[voltsp] val triggers: Seq[WindowTrigger] = Nil
+    private[voltsp] val triggers: Seq[WindowTrigger] = Nil,
+    private[voltsp] val handler: Option[LateHandler] = None
 ) {
 
   /** Sets the length of a window. Sessions have no span: their gap is the idle timeout. */
@@ -73,6 +75,34 @@ final class VoltSPWindow private[voltsp] (
   /** Sets the aggregates with the methods of `AggregateDefinition`. */
   def withAggregateDefinition(build: AggregateDefinition => AggregateDefinition): VoltSPWindow =
     changed(aggregates = build(AggregateDefinition()))
+
+  /** Calls a handler with the late rows of each batch that has late rows, as
+    * `WindowBuilder.onLate` does; the window must be started with `start`. Without an event time
+    * extractor no row is late, so the handler is never called.
+    */
+  def withExceptionHandler(handler: (DataFrame, LateContext) => Unit): VoltSPWindow =
+    withExceptionHandler(handler, "fail")
+
+  /** As with one argument.
+    *
+    * @param onHandlerError
+    *   `fail` (the default) stops the query if the handler throws, `log` only logs its error
+    */
+  def withExceptionHandler(
+      handler: (DataFrame, LateContext) => Unit,
+      onHandlerError: String
+  ): VoltSPWindow =
+    changed(handler = Some(LateHandler("on_handler_error", handler, onHandlerError)))
+
+  /** As with a function, for Java. */
+  def withExceptionHandler(
+      handler: VoidFunction2[Dataset[Row], LateContext],
+      onHandlerError: String
+  ): VoltSPWindow =
+    withExceptionHandler(
+      (rows: DataFrame, context: LateContext) => handler.call(rows, context),
+      onHandlerError
+    )
 
   /** Sets the maximum duration of a session: the idle timeout or longer. */
   def withMaximumDuration(maximum: String): VoltSPWindow =
@@ -139,7 +169,8 @@ final class VoltSPWindow private[voltsp] (
       time: TimeConfig = time,
       aggregates: AggregateDefinition = aggregates,
       options: Map[String, String] = options,
-      triggers: Seq[WindowTrigger] = triggers
+      triggers: Seq[WindowTrigger] = triggers,
+      handler: Option[LateHandler] = handler
   ): VoltSPWindow =
-    new VoltSPWindow(kind, sizes, keys, time, aggregates, options, triggers)
+    new VoltSPWindow(kind, sizes, keys, time, aggregates, options, triggers, handler)
 }
