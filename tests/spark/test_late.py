@@ -119,7 +119,7 @@ def test_a_struct_with_one_field_name_twice_is_refused(value: str) -> None:
         odd = events.withColumn("odd", F.expr(value))
         return minutes(odd)
 
-    with pytest.raises(InvalidArgumentError, match=r"LATE_FIELD_NAME.*'odd.*late='count'"):
+    with pytest.raises(InvalidArgumentError, match=r"LATE_FIELD_NAME.*'odd.*'late' to 'count'"):
         Script(window, EVENTS)
     with Script(lambda events: window(events).late("count"), EVENTS) as script:
         script.rows([(at(2), "a")], [(at(61), "a")]).rows([(at(1), "a")])

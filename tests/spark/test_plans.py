@@ -124,7 +124,7 @@ def test_other_triggers_than_micro_batches_are_refused_by_name(
     """Before anything is started; the message says which triggers there are."""
     rate = spark.readStream.format("rate").load()
     writer = et.with_watermark(rate, "timestamp", LAG_2S).writeStream.outputMode("update")
-    with pytest.raises(et.errors.UnsupportedPlanError, match="processingTime"), et.named_errors():
+    with pytest.raises(et.errors.UnsupportedPlanError, match="processing time"), et.named_errors():
         writer.format("console").trigger(**trigger).start()
     assert not spark.streams.active
 

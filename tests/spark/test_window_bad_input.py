@@ -83,7 +83,7 @@ def test_a_python_function_of_a_group_is_refused_with_the_way_around(
     """It wants all values at once."""
     grouped = 202 if kind == "pandas_udf" else 252  # PythonEvalType: no hints have to be read
     mean = getattr(F, kind)(lambda values: values.mean(), "double", grouped)
-    with pytest.raises(et.errors.InvalidArgumentError, match=r"collect_list.*mapInPandas"):
+    with pytest.raises(et.errors.InvalidArgumentError, match="collect_list"):
         _ = tens(rate).agg(mean("id")).results
 
 
@@ -146,7 +146,7 @@ def test_metadata_of_the_source_has_to_be_a_column_first(
 ) -> None:
     """A window does not hand it through."""
     files = spark.readStream.schema("ts timestamp").json(str(tmp_path))
-    with pytest.raises(et.errors.InvalidArgumentError, match="withColumn"):
+    with pytest.raises(et.errors.InvalidArgumentError, match="AS file"):
         _ = tens(files).key_by("_metadata.file_name").agg(n()).results
     named = files.withColumn("file", F.col("_metadata.file_name"))
     assert tens(named).key_by("file").agg(n()).results.columns == ["window", "file", "n"]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
@@ -18,6 +20,7 @@ from eventtide.errors import (
 )
 from pyspark import SparkContext
 
+from tests.error_page import CATALOGUE
 from tests.unit.fakes import ours, raised
 
 if TYPE_CHECKING:
@@ -66,6 +69,10 @@ RAISED_IN_THE_JVM = {
     "PolicyError",
     "RefusedDataError",
 }
+# Arguments and methods of Python, in messages that users of Scala and SQL read, too.
+OF_PYTHON = re.compile(
+    r"(?<![\w.<])[a-z]\w*=|\bet\.(?!configure)|\bTrue\b|withColumn|\.alias\(|\bcol\(|\(\)"
+)
 RAISED_BY_A_HANDLER = {"LateHandlerError"}  # in tests/spark/late_handler/test_failures.py
 
 
@@ -73,6 +80,13 @@ def test_the_catalogue_is_complete() -> None:
     """Every class but the base is raised by some test here."""
     here = {error.__name__ for error in RAISED_IN_PYTHON} | {"SetupError", "UnsupportedSparkError"}
     assert here | RAISED_IN_THE_JVM | RAISED_BY_A_HANDLER | {"EventtideError"} == set(BY_NAME)
+
+
+def test_the_messages_of_the_jvm_are_right_in_each_language() -> None:
+    """They name options and SQL expressions, which all APIs have."""
+    texts = json.loads(CATALOGUE.read_text("utf-8"))
+    parts = [entry[part] for entry in texts.values() for part in ("problem", "fix")]
+    assert [text for text in parts if OF_PYTHON.search(text)] == []
 
 
 @pytest.mark.parametrize("error", RAISED_IN_PYTHON)

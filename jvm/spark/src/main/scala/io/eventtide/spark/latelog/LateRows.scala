@@ -99,8 +99,8 @@ private[spark] final class LateRows private (
       hasWarned = true
       logWarning(
         s"A late file differs from the one that this query wrote, $first. The query continues, but " +
-          "its late log can be read only with missing='skip'. Remove late files only with eventtide " +
-          "clean-late."
+          "its late log can be read only with option 'missing' set to 'skip'. Remove late files only " +
+          "with eventtide clean-late."
       )
     }
   }

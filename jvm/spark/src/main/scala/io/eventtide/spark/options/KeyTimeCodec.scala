@@ -50,27 +50,27 @@ private[options] object KeyTimeCodec {
     val heartbeat = options.duration("heartbeat", 100000).getOrElse(Minute)
     val rows = options.count("max_rows_per_batch", 1)
     rows.filter(_ => scope != "key").foreach { most =>
-      throw new InvalidArgument("max_rows_per_batch", most, "set only with scope=key")
+      throw new InvalidArgument("max_rows_per_batch", most, "set only with the scope 'key'")
     }
     Option.when(isOwn || timeout.isDefined || remembers) {
       val idleness = KeyIdleness(timeout, keep, inEventTime)
       val own = policy.filter(_ => isOwn)
       own.filter(_.needsDeclaredSubstreams).foreach { spec =>
         throw new InvalidArgument(
-          s"policy with scope=$scope",
+          s"policy with the scope '$scope'",
           spec.name,
           "one without declared substreams, because keys are not declared"
         )
       }
       own.map(_.onlyOnDriver).filter(_.nonEmpty).foreach { names =>
         throw new InvalidArgument(
-          s"policy with scope=$scope",
+          s"policy with the scope '$scope'",
           names.mkString(", "),
           "one that runs in tasks, not on the driver only"
         )
       }
       own.filter(_.isBySubstream).foreach { spec =>
-        throw new InvalidArgument(s"policy with scope=$scope", spec.name, "one for all keys")
+        throw new InvalidArgument(s"policy with the scope '$scope'", spec.name, "one for all keys")
       }
       KeyedTimeSettings(own, scope == "group", idleness, heartbeat, rows.getOrElse(Int.MaxValue))
     }

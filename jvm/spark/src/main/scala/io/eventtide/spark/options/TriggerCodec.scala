@@ -12,10 +12,14 @@ private[spark] object TriggerCodec {
     def trigger(name: String): Trigger = name match {
       case "at_window_end" => Trigger.AtEnd
       case "on_update" => Trigger(onUpdate = true)
-      case "every" => Trigger(every = options.duration("every", 1000).orElse(missing("every")))
-      case "every_rows" => Trigger(rows = options.count("every_rows", 1).orElse(missing(name)))
+      case "every" =>
+        Trigger(every =
+          options.duration("every", 1000).orElse(missing(name, "a duration of 1ms or more"))
+        )
+      case "every_rows" =>
+        Trigger(rows = options.count("every_rows", 1).orElse(missing(name, "a number of rows")))
       case "when" if hasCondition => Trigger(onCondition = true)
-      case "when" => missing("when")
+      case "when" => missing(name, "a condition over the results")
       case other => OptionReader.unknown("triggers", other, Names.mkString(", "))
     }
     options.get("triggers").toSeq.flatMap(_.split(',')).map { name =>
@@ -23,6 +27,6 @@ private[spark] object TriggerCodec {
     }
   }
 
-  private def missing(option: String): Nothing =
-    OptionReader.missing(option, "one of the triggers needs it")
+  private def missing(option: String, value: String): Nothing =
+    OptionReader.missing(option, s"$value, which the trigger '$option' needs")
 }

@@ -9,7 +9,7 @@ import io.eventtide.spark.EventtideException
 /** Rejects settings of a window that contradict each other. The codecs check single values. */
 private[spark] object WindowConflicts {
   private val Kinds =
-    "tumbling(size), sliding(size, every), cumulate(size, step), session(gap) or by_count(rows)"
+    "tumbling, sliding or cumulate with a size, session with a gap, or count with rows"
 
   /** @param options
     *   the options that the user set, without the session's defaults
@@ -41,13 +41,13 @@ private[spark] object WindowConflicts {
     if (!passesRows && !hasAggregates)
       OptionReader.missing(
         "aggregates",
-        "one aggregate or more, such as agg(count('*').alias('n'))"
+        "one aggregate or more, such as count(*) AS n"
       )
   }
 
   private def checkStarts(options: Map[String, String]): Unit =
     for (origin <- options.get("origin"); offset <- options.get("offset")) {
-      val problem = s"sets the start of windows, as does offset=$offset"
+      val problem = s"sets the start of windows, as does the offset $offset"
       refuse("origin", origin, problem, "one of the two", "Remove offset")
     }
 
@@ -68,15 +68,15 @@ private[spark] object WindowConflicts {
   private def checkProcessingTime(options: Map[String, String]): Unit = {
     for (name <- OfEventTime; value <- options.get(name)) {
       val problem = "is about late rows, and with processing_time no row is late"
-      refuse(name, value, problem, s"$name with an event time", "Use event_time in its place")
+      refuse(name, value, problem, s"$name with an event time", "Set an event time in its place")
     }
     options.get("scope").filter(_ != "global").foreach { scope =>
       val problem = "requires several watermarks, and with processing_time there is one clock"
-      refuse("scope", scope, problem, "a scope with an event time", "Remove watermark_scope")
+      refuse("scope", scope, problem, "a scope with an event time", "Remove the scope")
     }
     options.get("key_idle_clock").filter(_ == "event_time").foreach { clock =>
       val problem = "needs an event time, and with processing_time rows have none"
-      refuse("key_idle_clock", clock, problem, "processing_time", "Use clock='processing_time'")
+      refuse("key_idle_clock", clock, problem, "processing_time", "Use the clock processing_time")
     }
   }
 
@@ -86,14 +86,14 @@ private[spark] object WindowConflicts {
     if (scope != "global" && options("kind") == "session" && !hasTimeout)
       OptionReader.missing(
         "key_idle_timeout",
-        s"a duration of at least the gap; with watermark_scope=$scope, the last session of a key " +
-          "would stay open until its next row"
+        s"a duration of at least the gap; with the scope '$scope', the last session of a key would " +
+          "stay open until its next row"
       )
     val remembers = Set("count", "storm").contains(options("kind"))
     if (scope == "global" && !hasTimeout && !remembers)
       for (name <- Seq("key_ttl", "heartbeat"); value <- options.get(name)) {
         val problem = "applies only to keys that can become idle"
-        val allowed = s"$name with key_idle_timeout, or with a watermark_scope by key"
+        val allowed = s"$name with key_idle_timeout, or with a scope by key"
         refuse(name, value, problem, allowed, "Set key_idle_timeout, such as 5m")
       }
   }
@@ -110,9 +110,9 @@ private[spark] object WindowConflicts {
     } refuse(
       name,
       value,
-      s"$what, but late=$late writes none",
-      s"$name with late=log",
-      "Use late=log"
+      s"$what, but late '$late' writes none",
+      s"$name with late 'log'",
+      "Set late to 'log'"
     )
 
   /** Rejects results that cannot differ. `options` include the session's defaults. */
@@ -137,8 +137,8 @@ private[spark] object WindowConflicts {
       delay <- options.get("delay")
       lateness <- options.get("allowed_lateness")
     } {
-      val problem = s"cannot be combined with delay=$delay under profile=$profile"
-      val allowed = "both under profile=eventtide, one of the two under another"
+      val problem = s"cannot be combined with a delay ($delay) under the profile $profile"
+      val allowed = "both under the profile eventtide, one of the two under another"
       refuse("allowed_lateness", lateness, problem, allowed, "Remove delay")
     }
 

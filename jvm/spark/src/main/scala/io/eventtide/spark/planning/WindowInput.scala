@@ -74,7 +74,7 @@ private[spark] object WindowInput {
     val EventTimeColumn(timedRows, column) = chosen(rows, eventTime).getOrElse {
       OptionReader.missing(
         "event_time",
-        "a batch has no watermark that marks the column: use event_time('ts')"
+        "the event time column, because a batch has no watermark that marks one"
       )
     }
     if (!isMarked(column)) EventTimeColumn.checkType(column, column.name)

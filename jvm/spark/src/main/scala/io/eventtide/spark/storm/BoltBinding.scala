@@ -103,8 +103,8 @@ private[storm] object BoltBinding {
 
   private def checkLateStream(bolt: Bolt): Unit =
     for (stream <- bolt.lateTupleStream; late <- bolt.options.get("late") if late != "log") {
-      val problem = s"is a stream of late rows, but late=$late writes none"
-      val allowed = "late_tuple_stream with late=log"
+      val problem = s"is a stream of late rows, but late '$late' writes none"
+      val allowed = "late_tuple_stream with late 'log'"
       refuse("late_tuple_stream", stream, problem, allowed, "Use withLate('log')")
     }
 

@@ -112,12 +112,12 @@ private[voltsp] object VoltSPBinding {
         refuse(name, value, problem, s"$name of a time window", s"Remove $name")
       }
     for (late <- window.options.get("late") if late != "log" && window.handler.isDefined) {
-      val problem = s"reads late rows from the log, but late=$late writes none"
-      val allowed = "exception_handler with late=log"
-      refuse("exception_handler", "a function", problem, allowed, "Use late=log")
+      val problem = s"reads late rows from the log, but late '$late' writes none"
+      val allowed = "exception_handler with late 'log'"
+      refuse("exception_handler", "a function", problem, allowed, "Set late to 'log'")
     }
     for (strategy <- values.get("watermark_strategy") if window.time.policy.isDefined) {
-      val problem = s"cannot be combined with watermark_strategy=$strategy"
+      val problem = s"cannot be combined with the watermark_strategy $strategy"
       refuse("policy", window.time.policy.mkString, problem, "one of the two", "Remove one")
     }
   }

@@ -66,7 +66,7 @@ class LateSchemaSuite extends AnyFunSuite {
     Seq[DataType](CalendarIntervalType, ArrayType(CalendarIntervalType), empty).foreach { bad =>
       val error = refusal(new StructType().add("a", IntegerType).add("c", bad))
       assert(error.condition == "LATE_COLUMN_TYPE" && error.pythonClass == "ColumnTypeError")
-      assert(error.getMessage.contains("'c'") && error.getMessage.contains("late='count'"))
+      assert(error.getMessage.contains("'c'") && error.getMessage.contains("'late' to 'count'"))
     }
   }
 

@@ -47,7 +47,7 @@ private[query] object CheckpointLint {
         "matters, use a policy with a lull or a wall-clock lag, or an idle timeout."
     ),
     Option.when(!input.holdsOnRestart && input.idleTimeoutMicros.isDefined)(
-      s"$name has on_restart=resume and an idle timeout: after a restart with a backlog, " +
+      s"$name has on_restart 'resume' and an idle timeout: after a restart with a backlog, " +
         "substreams may be idle before their rows are read. The default prevents that."
     )
   ).flatten

@@ -24,7 +24,7 @@ private[query] object WatermarkDiagnosis {
     val counting = inputs.filter(_.counting.nonEmpty)
     if (query.isHolding && isDue(query.outlook)) {
       s"The restart holds the watermark${at(query.emittedMicros)} until the sources have caught " +
-        "up; with on_restart='resume' the clock would advance it at once."
+        "up; with on_restart 'resume' the clock would advance it at once."
     } else if (inputs.forall(_.lines.isEmpty)) {
       "No substream holds the watermark back: there is none, because no row has been read yet."
     } else if (counting.isEmpty) {

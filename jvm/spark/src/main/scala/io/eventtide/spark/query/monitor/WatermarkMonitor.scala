@@ -88,7 +88,7 @@ private[query] class WatermarkMonitor(name: String, limits: MonitorThresholds) e
   def growsUnbounded(substreams: String): Unit = warn(
     s"The substreams of $name ($substreams) are never removed, because it has no idle timeout: if " +
       "they come and go, their number grows until max_substreams stops the query. Set a " +
-      "substream_idle_timeout and a substream_ttl, or substream_ttl='never' if there are always few."
+      "substream_idle_timeout and a substream_ttl, which is 'never' if there are always few."
   )
 
   /** Warns that the machine's clock jumped forward, in a query whose policies do not follow it. */

@@ -178,7 +178,7 @@ class WatermarkDiagnosisSuite extends AnyFunSuite {
     assert(
       held.copy(emittedMicros = Some(Noon - 9 * Minute)).blame ==
         "The restart holds the watermark at 2026-01-01 11:51:00 UTC until the sources have caught " +
-        "up; with on_restart='resume' the clock would advance it at once."
+        "up; with on_restart 'resume' the clock would advance it at once."
     )
     assert(report(byRows).copy(isHolding = true).blame == report(byRows).blame)
   }
