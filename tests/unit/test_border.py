@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from contextlib import suppress
 from dataclasses import fields
 from inspect import signature
 from pathlib import Path
@@ -23,6 +24,7 @@ from eventtide.windows._shapes import Kind
 from eventtide.windows._sizes import read_size
 from eventtide.windows._triggers import TriggerName
 from eventtide.windows._unframed import Touching
+from eventtide.windows._zones import instant, read_origin
 
 from tests.unit.fakes import column
 
@@ -81,6 +83,21 @@ def test_a_size_is_read_as_the_border_says(case: dict[str, str]) -> None:
         return {"option": size.iso(zoned=False), **zoned}
 
     assert case == crossed(case["text"], options)
+
+
+@pytest.mark.parametrize("case", read("origins.json"), ids=str)
+def test_an_origin_is_read_as_the_border_says(case: dict[str, str]) -> None:
+    """The instant of a text, in a zone if there is one; refused without an option."""
+
+    def option() -> str | None:
+        origin, zone = read_origin(case["text"]), case.get("zone")
+        return None if origin.tzinfo is None and zone is None else instant(origin, zone)
+
+    if "option" in case:
+        assert option() == case["option"]
+    else:
+        with suppress(InvalidArgumentError):
+            assert option() is None
 
 
 def crossed(text: str, options: Callable[[], dict[str, str]]) -> dict[str, str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import datetime, timezone
 from difflib import get_close_matches
 from zoneinfo import ZoneInfo, available_timezones
@@ -12,6 +13,11 @@ from eventtide.errors import ArgumentTypeError, refused
 __all__ = ["instant", "read_origin", "zone_name"]
 
 _ZONE = ("the name of a time zone, as the IANA lists them", ".time_zone('Europe/Berlin')")
+_ISO = re.compile(
+    r"(\d{4}-\d\d-\d\d)"
+    r"(?:[T ](\d\d:\d\d(?::\d\d(?:\.\d{1,6})?)?)(Z|[+-]\d\d:\d\d(?::\d\d)?)?)?",
+    re.ASCII,
+)
 _ORIGIN = ("a datetime, or its ISO 8601 text", ".origin('2024-01-01T00:00:00Z')")
 
 
@@ -51,12 +57,23 @@ def read_origin(origin: object) -> datetime:
     if not isinstance(origin, str):
         problem = f"has type {type(origin).__name__}"
         raise refused("origin", origin, problem, allowed=allowed, fix=fix, error=ArgumentTypeError)
-    text = origin.strip()
-    try:  # Python 3.10 does not parse the Z
-        return datetime.fromisoformat(f"{text[:-1]}+00:00" if text[-1:] in {"Z", "z"} else text)
-    except ValueError:
-        problem = "cannot be read as a time"
-        raise refused("origin", origin, problem, allowed=allowed, fix=fix) from None
+    found = _ISO.fullmatch(origin.strip().upper())
+    try:
+        if found is not None:
+            return datetime.fromisoformat(_normal(found))
+    except ValueError:  # such as the thirtieth of February
+        pass
+    raise refused("origin", origin, "cannot be read as a time", allowed=allowed, fix=fix)
+
+
+def _normal(found: re.Match[str]) -> str:
+    """Return a time as Python 3.10 reads it: with six digits of a second, and without a Z."""
+    day, clock, offset = found.groups()
+    if clock is None:
+        return str(day)
+    whole, dot, fraction = clock.partition(".")
+    zone = "+00:00" if offset == "Z" else offset or ""
+    return f"{day}T{whole}{dot}{fraction.ljust(6, '0') if dot else ''}{zone}"
 
 
 def instant(origin: datetime, zone: str | None) -> str:

@@ -153,6 +153,23 @@ class WindowBorderSuite extends AnyFunSuite {
     assert(error.condition == "SETTING_CONFLICT" && error.problem.contains("has no time zone"))
   }
 
+  test("every origin of the border is read or refused as in Python") {
+    for (one <- BorderFiles.cases("origins.json")) {
+      val zone = Option(one.get("zone")).map(_.asText)
+      val written = window.tumbling("1 day")
+      def option = {
+        val origin = written.origin(one.get("text").asText)
+        zone.foldLeft(origin)(_.timeZone(_)).request.toOptions("origin")
+      }
+      Option(one.get("option")) match {
+        case Some(expected) => assert(option == expected.asText, one)
+        case None =>
+          val error = intercept[EventtideException](option)
+          assert(error.getMessageParameters.get("option") == "origin", one)
+      }
+    }
+  }
+
   test("a wrong argument is refused by its method, with its name and value") {
     val refused = Seq[(String, () => Any)](
       "INVALID_DURATION" -> (() => window.tumbling("soon")),

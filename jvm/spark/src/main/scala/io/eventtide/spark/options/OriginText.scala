@@ -1,8 +1,10 @@
 package io.eventtide.spark.options
 
-import java.time.format.{DateTimeFormatter, DateTimeFormatterBuilder, DateTimeParseException}
-import java.time.temporal.{ChronoField, TemporalAccessor}
-import java.time.{Instant, LocalDate, LocalDateTime, OffsetDateTime, ZoneId, ZoneOffset}
+import java.time.format.DateTimeFormatter
+import java.time.{Instant, LocalDate, LocalDateTime, LocalTime, ZoneId, ZoneOffset}
+import java.util.Locale
+
+import scala.util.Try
 
 /** A time at which a window starts: an instant, or a local time of the window's time zone. */
 private[spark] final case class OriginText(
@@ -35,38 +37,29 @@ private[spark] final case class OriginText(
 }
 
 private[spark] object OriginText {
-  private val Format = new DateTimeFormatterBuilder()
-    .parseCaseInsensitive()
-    .append(DateTimeFormatter.ISO_LOCAL_DATE)
-    .optionalStart()
-    .appendPattern("['T'][' ']")
-    .append(DateTimeFormatter.ISO_LOCAL_TIME)
-    .optionalEnd()
-    .optionalStart()
-    .appendOffset("+HH:MM", "Z")
-    .toFormatter()
-
-  /** Reads a date or a time in ISO 8601, with or without an offset. */
-  def read(text: String): OriginText =
-    try {
-      val found = Format.parse(text.strip)
-      val date = LocalDate.from(found)
-      val time =
-        if (found.isSupported(ChronoField.HOUR_OF_DAY)) LocalDateTime.from(found)
-        else date.atStartOfDay
-      OriginText(text, time, offset(found))
-    } catch {
-      case _: DateTimeParseException =>
-        OptionReader.unknown("origin", text, "times in ISO 8601, such as '2024-01-01T00:00:00Z'")
-    }
-
-  def of(instant: Instant): OriginText = {
-    val time = OffsetDateTime.ofInstant(instant, ZoneOffset.UTC)
-    OriginText(instant.toString, time.toLocalDateTime, Some(ZoneOffset.UTC))
+  private val Iso = {
+    val clock = raw"(\d\d:\d\d(?::\d\d(?:\.\d{1,6})?)?)"
+    raw"(\d{4}-\d\d-\d\d)(?:[T ]$clock(Z|[+-]\d\d:\d\d(?::\d\d)?)?)?".r
   }
 
-  private def offset(found: TemporalAccessor): Option[ZoneOffset] =
-    Option.when(found.isSupported(ChronoField.OFFSET_SECONDS))(
-      ZoneOffset.ofTotalSeconds(found.get(ChronoField.OFFSET_SECONDS))
-    )
+  /** Reads a date, or a date and a time with or without an offset, in ISO 8601. A space may be in
+    * place of the `T`.
+    */
+  def read(text: String): OriginText = text.strip.toUpperCase(Locale.ROOT) match {
+    case Iso(date, time, offset) =>
+      val found = Try {
+        val clock = Option(time).fold(LocalTime.MIDNIGHT)(LocalTime.parse(_))
+        OriginText(text, LocalDate.parse(date).atTime(clock), Option(offset).map(ZoneOffset.of))
+      }
+      found.getOrElse(refuse(text))
+    case _ => refuse(text)
+  }
+
+  def of(instant: Instant): OriginText = {
+    val time = LocalDateTime.ofInstant(instant, ZoneOffset.UTC)
+    OriginText(instant.toString, time, Some(ZoneOffset.UTC))
+  }
+
+  private def refuse(text: String): Nothing =
+    OptionReader.unknown("origin", text, "times in ISO 8601, such as '2024-01-01T00:00:00Z'")
 }

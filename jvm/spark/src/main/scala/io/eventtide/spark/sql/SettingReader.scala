@@ -1,6 +1,6 @@
 package io.eventtide.spark.sql
 
-import io.eventtide.spark.options.{OptionReader, Setting}
+import io.eventtide.spark.options.{OptionReader, Setting, SettingText}
 
 /** Reads the settings of the table as options, by the types of their values. */
 private[sql] final class SettingReader(call: FunctionCall) {
@@ -27,7 +27,9 @@ private[sql] final class SettingReader(call: FunctionCall) {
     }
   }
 
-  private def zone: Option[String] = call.get("time_zone").map(values.text)
+  private def zone: Option[String] = call.get("time_zone").map { argument =>
+    argument.located(SettingText.window("time_zone", values.text(argument)))
+  }
 
   private def choice(setting: Setting, argument: Argument): String = {
     val text = values.text(argument)

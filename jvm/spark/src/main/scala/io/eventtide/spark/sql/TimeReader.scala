@@ -15,7 +15,7 @@ import org.apache.spark.sql.types.{
 }
 import org.apache.spark.unsafe.types.{CalendarInterval, UTF8String}
 
-import io.eventtide.spark.options.{DurationText, SizeText}
+import io.eventtide.spark.options.{DurationText, OriginText, SizeText}
 
 /** Reads durations and times as the texts of options. A duration is a text, as in Python, or an
   * interval of SQL.
@@ -57,19 +57,21 @@ private[sql] final class TimeReader(session: SparkSession) {
   }
 
   /** An instant in UTC. A time without a time zone is a local time in `zone`. */
-  def instant(argument: Argument, zone: Option[String]): String =
-    values.literal(argument) match {
-      case Literal(text: UTF8String, _: StringType) =>
-        OriginText.read(argument, text.toString, zone)
-      case Literal(micros: Long, TimestampType) => Instant.EPOCH.plus(micros, MICROS).toString
-      case Literal(micros: Long, TimestampNTZType) =>
-        val local = Instant.EPOCH.plus(micros, MICROS).toString.stripSuffix("Z")
-        OriginText.read(argument, local, zone)
-      case Literal(days: Int, DateType) =>
-        OriginText.read(argument, LocalDate.ofEpochDay(days.toLong).toString, zone)
-      case other =>
-        values.wrong(argument, other, "a text such as '2024-01-01T00:00:00Z', or a TIMESTAMP")
+  def instant(argument: Argument, zone: Option[String]): String = {
+    def at(micros: Long) = OriginText.of(Instant.EPOCH.plus(micros, MICROS))
+    argument.located {
+      val origin = values.literal(argument) match {
+        case Literal(text: UTF8String, _: StringType) => OriginText.read(text.toString)
+        case Literal(micros: Long, TimestampType) => at(micros)
+        case Literal(micros: Long, TimestampNTZType) => at(micros).copy(offset = None)
+        case Literal(days: Int, DateType) =>
+          OriginText.read(LocalDate.ofEpochDay(days.toLong).toString)
+        case other =>
+          values.wrong(argument, other, "a text such as '2024-01-01T00:00:00Z', or a TIMESTAMP")
+      }
+      origin.option(zone)
     }
+  }
 }
 
 private object TimeReader {

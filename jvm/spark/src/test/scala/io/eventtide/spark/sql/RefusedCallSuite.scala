@@ -65,6 +65,10 @@ class RefusedCallSuite extends AnyFunSuite with SqlPlans {
     s"$window(TABLE(events), ts, $rest, late => 'keep')" -> ("INVALID_CHOICE" -> "late => 'keep'"),
     s"$window(TABLE(events), ts, $rest, origin => 'monday')" ->
       ("INVALID_CHOICE" -> "origin => 'monday'"),
+    s"$window(TABLE(events), ts, $rest, origin => '2024-01-01')" ->
+      ("SETTING_CONFLICT" -> "origin => '2024-01-01'"),
+    s"$window(TABLE(events), ts, $rest, origin => '2024-01-01', time_zone => 'Berlin')" ->
+      ("INVALID_CHOICE" -> "time_zone => 'Berlin'"),
     s"$window(TABLE(events), ts, $rest, processing_time => true)" ->
       ("SQL_PROCESSING_TIME" -> "ts"),
     s"$window(TABLE(events), ts, with_fixed_lag('5s'), size => '1m', agg => device)" ->
