@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pyspark
+from pyspark.util import default_api_mode
 
 from eventtide._session_kind import EXTENSION, PLUGIN, RELATIONS
 from eventtide._version import jar_name, supported_minor
@@ -75,10 +76,11 @@ def configure(builder: SparkSession.Builder) -> SparkSession.Builder:
 
     Notes
     -----
-    For Spark Connect, the settings belong to the server. With ``.remote("local[2]")`` or
-    ``spark.api.mode=connect``, PySpark starts a server, which gets these settings, the plugin
-    (``spark.connect.extensions.relation.classes``) and the permission to use `eventtide.testing`.
-    A builder with the address of a server, ``.remote("sc://...")``, is not changed.
+    For Spark Connect, the settings belong to the server. With ``.remote("local[2]")``,
+    ``spark.api.mode=connect`` or the variable ``SPARK_CONNECT_MODE=1``, PySpark starts a server.
+    The server gets these settings, the plugin (``spark.connect.extensions.relation.classes``) and
+    the permission to use `eventtide.testing`. A builder with the address of a server,
+    ``.remote("sc://...")``, is not changed.
 
     A running JVM cannot load more jars: Spark accepts ``spark.jars`` and ignores it. Under
     ``spark-submit`` the JVM starts before Python, so pass the jar with ``--jars``; `jar_path`
@@ -186,11 +188,13 @@ def _check(builder: SparkSession.Builder) -> None:
 def _remote(builder: SparkSession.Builder) -> str | None:
     """Return the server of a builder for Spark Connect: an address, or the master of a new one.
 
-    None for a classic session.
+    None for a classic session. Spark's `getOrCreate` reads the same settings and variables, the
+    variable ``SPARK_CONNECT_MODE`` last.
     """
     options = builder._options  # noqa: SLF001 - a builder has no public way to read it
     remote = options.get("spark.remote", os.environ.get("SPARK_REMOTE"))
     mode = str(options.get("spark.api.mode", os.environ.get("SPARK_API_MODE", ""))).lower()
+    mode = mode if mode in {"classic", "connect"} else default_api_mode()
     if remote is None and mode != "connect":
         return None
     return str(remote or options.get(MASTER) or os.environ.get("MASTER") or "local")

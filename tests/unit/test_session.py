@@ -37,7 +37,7 @@ def jar(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     for name in ("SUBMIT_ARGS", "PYTHON"):
         monkeypatch.setenv(f"PYSPARK_{name}", "")  # so that what a test sets goes with it
         monkeypatch.delenv(f"PYSPARK_{name}")
-    for name in ("SPARK_REMOTE", "SPARK_API_MODE", "SPARK_HOME", "MASTER"):
+    for name in ("SPARK_REMOTE", "SPARK_API_MODE", "SPARK_CONNECT_MODE", "SPARK_HOME", "MASTER"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("SPARK_CONF_DIR", str(tmp_path))
     path = tmp_path / "jars" / f"eventtide-spark-4.3_2.13-{__version__}.jar"
@@ -250,6 +250,31 @@ def test_a_server_that_pyspark_starts_gets_the_plugin(options: dict[str, str]) -
     assert made[EXTENSIONS] == EXTENSION
     assert made["spark.jars"].endswith(".jar")
     assert made["spark.eventtide.connect.testKit"] == "true"
+
+
+@pytest.mark.usefixtures("jar")
+@pytest.mark.parametrize(
+    ("options", "variables", "is_connect"),
+    [
+        ({}, {"SPARK_CONNECT_MODE": "1"}, True),
+        ({}, {"SPARK_CONNECT_MODE": "0"}, False),
+        ({}, {"SPARK_CONNECT_MODE": "1", "SPARK_API_MODE": "Classic"}, False),
+        ({}, {"SPARK_CONNECT_MODE": "1", "SPARK_API_MODE": "other"}, True),
+        ({}, {"SPARK_API_MODE": "CONNECT"}, True),
+        ({"spark__api__mode": "classic"}, {"SPARK_API_MODE": "connect"}, False),
+        ({"spark__api__mode": "classic"}, {"SPARK_CONNECT_MODE": "1"}, False),
+    ],
+)
+def test_the_kind_of_session_is_that_of_spark(
+    monkeypatch: pytest.MonkeyPatch,
+    options: dict[str, str],
+    variables: dict[str, str],
+    is_connect: bool,
+) -> None:
+    """By the settings and the variables that `getOrCreate` reads."""
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
+    assert ("spark.connect.extensions.relation.classes" in configured(**options)) == is_connect
 
 
 @pytest.mark.parametrize("builder", [None, "spark", SparkSession])
