@@ -112,7 +112,7 @@ class Bridge(Protocol):
         """Start a query with the methods of `calls`; if `followed`, a companion can follow it."""
 
     def follow_late(self, query: StreamingQuery, window: int) -> Mapping[str, str] | None:
-        """Return the options of the stream of late rows for a companion.
+        """Announce a companion, and return the options of its stream of late rows.
 
         The option ``companion`` is its checkpoint location. None if the query ended before it had a
         late log.
@@ -121,8 +121,8 @@ class Bridge(Protocol):
     def has_named_sources(self, query: StreamingQuery) -> bool:
         """Return whether Spark requires a name for each source of a query and its companion."""
 
-    def tie_late(self, query: StreamingQuery, companion: StreamingQuery) -> None:
-        """Let a query and its companion end together."""
+    def await_companion(self, query: StreamingQuery, companion: StreamingQuery) -> None:
+        """Wait until a companion is tied to its query: each ends with the other."""
 
     def release_late(self, query: StreamingQuery) -> None:
         """Release a query started with `followed` that has no companion after all."""

@@ -55,7 +55,7 @@ def tens(events: DataFrame) -> WindowBuilder:
     [
         (lambda: F.col("nothing"), "WINDOW_COLUMN_UNKNOWN"),
         (lambda: F.sum("nothing"), "WINDOW_COLUMN_UNKNOWN"),
-        (lambda: F.col("id"), r"NOT_AN_AGGREGATE\] The column 'id' .*max\('id'\)"),
+        (lambda: F.col("id"), r"NOT_AN_AGGREGATE\] The column 'id' .*max\(id\)"),
         (lambda: F.sum("id") + F.col("id"), r"NOT_AN_AGGREGATE\] The column 'id' "),
         (lambda: F.sum(F.max("id")), "WINDOW_UNRESOLVED"),
         (lambda: F.sum(F.array("id")), "WINDOW_UNRESOLVED"),

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "await_calls",
+    "await_companion",
     "await_late_log",
     "blame",
     "catch_up_calls",
@@ -59,7 +60,6 @@ __all__ = [
     "session_of",
     "start",
     "stream_late",
-    "tie_late",
     "writes",
     "written",
 ]
@@ -222,10 +222,10 @@ def has_named_sources(query: StreamingQuery) -> bool:
     return ask_of(query, "has_named_sources") == "true"
 
 
-def tie_late(query: StreamingQuery, companion: StreamingQuery) -> None:
-    """Let a query and its companion end together."""
+def await_companion(query: StreamingQuery, companion: StreamingQuery) -> None:
+    """Wait until a companion is tied to its query: each ends with the other."""
     other = {"companion": companion.id, "companion_run": companion.runId}
-    ask_of(query, "tie_late", **other)
+    ask_of(query, "await_companion", **other)
 
 
 def release_late(query: StreamingQuery) -> None:

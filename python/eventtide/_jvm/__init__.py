@@ -43,6 +43,7 @@ __all__ = [
     "ScriptHandle",
     "ScriptedQueryHandle",
     "await_calls",
+    "await_companion",
     "await_late_log",
     "blame",
     "catch_up_calls",
@@ -74,7 +75,6 @@ __all__ = [
     "start",
     "stream_late",
     "text_of",
-    "tie_late",
     "writes",
     "written",
 ]
@@ -240,9 +240,9 @@ def has_named_sources(query: StreamingQuery) -> bool:
     return bool(_api(query).hasNamedSources(query._jsq))
 
 
-def tie_late(query: StreamingQuery, companion: StreamingQuery) -> None:
-    """Let a query and its companion end together."""
-    _api(query).tieLate(query._jsq, companion._jsq)
+def await_companion(query: StreamingQuery, companion: StreamingQuery) -> None:
+    """Wait until a companion is tied to its query: each ends with the other."""
+    _api(query).awaitCompanion(query._jsq, companion._jsq)
 
 
 def release_late(query: StreamingQuery) -> None:

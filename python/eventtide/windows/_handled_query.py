@@ -54,7 +54,7 @@ class HandledQuery(NamedQuery):
         writer = writer.queryName(f"late rows of {self.name or self.id}")
         companion = writer.option("checkpointLocation", options["companion"]).start()
         try:
-            bridge.tie_late(self, companion)
+            bridge.await_companion(self, companion)
         except BaseException:
             companion.stop()
             raise

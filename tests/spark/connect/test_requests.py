@@ -114,7 +114,7 @@ def test_a_session_asks_about_its_own_queries_only(spark: SparkSession, server: 
         with pytest.raises(InvalidArgumentError, match="own queries"):
             _bridge.of(stolen).follow_late(stolen, 0)
         with pytest.raises(InvalidArgumentError, match="eventtide/handler"):
-            _bridge.of(query).tie_late(query, query)
+            _bridge.of(query).await_companion(query, query)
     finally:
         other.stop()
     query.stop()

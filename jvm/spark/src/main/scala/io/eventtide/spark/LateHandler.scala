@@ -53,6 +53,7 @@ private[spark] final case class LateHandler(
         LateHandlerQuery.release(main, failed = false)
         main
       case Some(options) =>
+        val tied = LateCompanion.of(main)
         val companion = LateHandlerQuery
           .read(main, options)
           .writeStream
@@ -60,8 +61,8 @@ private[spark] final case class LateHandler(
           .queryName(s"late rows of ${Option(main.name).getOrElse(main.id)}")
           .option("checkpointLocation", options(LateReadOptions.Companion))
           .start()
-        LateCompanion.tie(main, companion)
-        LateCompanion.of(main).fold[StreamingQuery](main)(new HandledQuery(main, _))
+        LateCompanion.awaitBegin(main, companion)
+        tied.fold[StreamingQuery](main)(new HandledQuery(main, _))
     }
   }
 

@@ -11,6 +11,7 @@ import org.apache.spark.sql.streaming.{DataStreamWriter, StreamingQuery, Streami
 import org.apache.spark.sql.{DataFrame, Row}
 import org.scalatest.funsuite.AnyFunSuite
 
+import io.eventtide.spark.latelog.{LateHandlerQuery, LateReadOptions, RetainTempCheckpoint}
 import io.eventtide.spark.voltsp.{TimeConfig, VoltSPWindow, Windows}
 
 /** The handler of late rows in Scala; Python's tests have the rest of its life. */
@@ -126,6 +127,38 @@ class LateHandlerSuite extends AnyFunSuite with RocksSession {
     assert(unknown.getMessageParameters.get("option") == "on_handler_error")
     val (_, _, writer) = over(handled.withTimeConfig(TimeConfig()))
     writer.start().stop()
+  }
+
+  // As a client of Spark Connect that disappears when it has started the companion.
+  private def abandoned(name: String)(
+      call: DataFrame => Unit
+  ): (MemoryStream[(Long, String)], StreamingQuery, StreamingQuery) = {
+    val (input, _, writer) = begun(name)(identity)
+    val main = RetainTempCheckpoint.during(writer.start())
+    val options = LateHandlerQuery.follow(main, window = 0).get
+    val companion = LateHandlerQuery
+      .read(main, options)
+      .writeStream
+      .foreachBatch((rows: DataFrame, _: Long) => call(rows))
+      .option("checkpointLocation", options(LateReadOptions.Companion))
+      .start()
+    (input, main, companion)
+  }
+
+  test("a companion ends with its query without the client that started it") {
+    val (input, main, companion) =
+      abandoned("ends")(rows => if (!rows.isEmpty) calls.add("late"): Unit)
+    open(input, main)
+    feed(input, main, "a")
+    main.stop()
+    assert(companion.awaitTermination(60000) && made == Seq("late"))
+  }
+
+  test("a companion that fails stops its query without the client that started it") {
+    val (input, main, _) = abandoned("stops")(rows => if (!rows.isEmpty) sys.error("failed"))
+    open(input, main)
+    feed(input, main, "a")
+    assert(main.awaitTermination(60000))
   }
 
   test("a writer that calls no handler is refused") {

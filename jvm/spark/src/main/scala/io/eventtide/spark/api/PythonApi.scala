@@ -118,8 +118,8 @@ object PythonApi {
   /** The Eventtide error that caused a failure, as JSON; null if there is none. */
   def errorJson(failure: Throwable): String = ErrorReport.of(failure).orNull
 
-  /** The options of the stream of late rows for a companion, whose checkpoint location is the option
-    * `companion`; null if the query ended before it had a log.
+  /** Announces a companion. Returns the options of its stream of late rows, and in the option
+    * `companion` its checkpoint location; null if the query ended before it had a log.
     */
   def followLate(query: StreamingQuery, window: Int): JMap[String, String] =
     LateHandlerQuery.follow(query, window).map(_.asJava).orNull
@@ -127,11 +127,11 @@ object PythonApi {
   /** Whether Spark requires a name for each source of a query and its companion. */
   def hasNamedSources(query: StreamingQuery): Boolean = LateHandlerQuery.hasNames(query)
 
-  /** Ties a companion to its query: each ends with the other, and fails if the other fails. */
-  def tieLate(query: StreamingQuery, companion: StreamingQuery): Unit =
-    LateCompanion.tie(query, companion)
+  /** Waits until a companion is tied to its query: each ends with the other. */
+  def awaitCompanion(query: StreamingQuery, companion: StreamingQuery): Unit =
+    LateCompanion.awaitBegin(query, companion)
 
-  /** Removes the temporary checkpoint of a query that has no companion after all. */
+  /** Removes the temporary checkpoint of a query whose companion has not begun. */
   def releaseLate(query: StreamingQuery): Unit = LateHandlerQuery.release(query, failed = false)
 
   /** Waits until a query and its companion have ended. Returns false if the time is up before.

@@ -12,7 +12,7 @@ import org.apache.spark.sql.types.{DataType, StructType}
 
 import io.eventtide.spark.EventtideException
 import io.eventtide.spark.api.PythonApi
-import io.eventtide.spark.connect.ConnectAnswers.done
+import io.eventtide.spark.connect.ConnectAnswers.{Answers, done}
 import io.eventtide.spark.testkit.ScriptSource
 
 /** The test kit for clients: scripts and queries with a scripted clock, which live on the server.
@@ -21,41 +21,45 @@ import io.eventtide.spark.testkit.ScriptSource
   */
 private[connect] object ConnectTestKit {
 
-  /** The setting of a server whose clients may use the test kit. */
-  val Allows = "spark.eventtide.connect.testKit"
-
   private val queries = new ConcurrentHashMap[String, Owned]
 
   private final case class Owned(session: SparkSession, query: TestQuery)
 
-  def check(session: SparkSession): Unit =
-    if (!session.sparkContext.getConf.getBoolean(Allows, false))
-      throw EventtideException("CONNECT_TEST_KIT_OFF", "setting" -> Allows)
+  val Answers: Answers = Map[String, ConnectQuestion => String](
+    "script" -> (of => script(of.message)),
+    "script_add" -> (of => done(add(of.message, of.rows))),
+    "script_close" -> (of => done(source(of.message).close())),
+    "scripted_query" -> (of => scripted(of.message, of.rows)),
+    "scripted" -> (of => call(of.message, of.planner))
+  ).view.mapValues(allowed).toMap
+
+  private def allowed(answer: ConnectQuestion => String)(question: ConnectQuestion): String = {
+    ServerPermissions.checkTestKit(question.session)
+    answer(question)
+  }
 
   /** Creates a script, and returns its id. */
-  def script(message: ConnectMessage): String =
+  private def script(message: ConnectMessage): String =
     ScriptSource.create(DataType.fromJson(message.option("schema")).asInstanceOf[StructType]).id
 
   /** Adds batches to a script. The first column of the rows is the number of their batch. */
-  def add(message: ConnectMessage, rows: DataFrame): Unit = {
+  private def add(message: ConnectMessage, rows: DataFrame): Unit = {
     val added = rows.queryExecution.toRdd.map(_.copy()).collect().toSeq
     val types = rows.schema.map(_.dataType)
     val byBatch = added.groupMap(_.getInt(0)) { row =>
       InternalRow.fromSeq(row.toSeq(types).drop(1))
     }
     val batches = (0 until message.count("batches")).map(byBatch.getOrElse(_, Nil))
-    of(message).addAll(batches, message.count("partitions"))
+    source(message).addAll(batches, message.count("partitions"))
   }
 
-  def close(message: ConnectMessage): Unit = of(message).close()
-
-  private def of(message: ConnectMessage): ScriptSource = {
+  private def source(message: ConnectMessage): ScriptSource = {
     val id = message.option("script")
     Option(ScriptSource.find(id)).getOrElse(throw unknown(id))
   }
 
   /** Creates a scripted query, and returns its id. */
-  def scripted(message: ConnectMessage, result: DataFrame): String = {
+  private def scripted(message: ConnectMessage, result: DataFrame): String = {
     val start = message.option("start_ms").toLong
     val mode = message.option("output_mode")
     val query = new TestQuery(result, mode, message.option("checkpoint"), start)
@@ -69,7 +73,7 @@ private[connect] object ConnectTestKit {
     queryOf(message, session).newResults()
 
   /** Calls a method of a scripted query. Returns its result as text. */
-  def call(message: ConnectMessage, planner: SparkConnectPlanner): String = {
+  private def call(message: ConnectMessage, planner: SparkConnectPlanner): String = {
     val query = queryOf(message, planner.session)
     def value = message.option("value")
     message.option("call") match {

@@ -62,7 +62,7 @@ final class EventtideRelationPlugin extends RelationPlugin {
       case ScriptedResults =>
         ConnectTestKit.results(message, planner.session).queryExecution.analyzed
       case name =>
-        val answer = new ConnectAnswers(message, planner).answer.getOrElse {
+        val answer = ConnectAnswers.to(new ConnectQuestion(message, planner)).getOrElse {
           val names = RequestBuilder.Requests ++ ConnectAnswers.names ++ Others
           OptionReader.unknown("request", name, names.mkString(", "))
         }

@@ -33,14 +33,13 @@ private[spark] object LateHandlerQuery {
     StreamExecutionAccess.awaitSources(query)
   ).isSuccess
 
-  /** The options of the stream of a window's late rows, one batch of the query at a time; None if
-    * the query ends before it has a log. The companion of an earlier run has ended before.
-    * The option `companion` is the checkpoint location of the companion.
+  /** Announces the companion of a query. Returns the options of its stream of late rows, one batch of
+    * the query at a time; None if the query ends before it has a log. The option `companion` is the
+    * checkpoint location that the companion must have.
     */
   def follow(query: StreamingQuery, window: Int): Option[Map[String, String]] =
     Option.when(await(query)) {
-      val place = s"${LateCompanion.folder(query)}$window"
-      LateCompanion.replaceEarlier(place)
+      val place = LateCompanion.announce(query, window)
       Map(
         "checkpoint" -> StreamExecutionAccess.checkpointOf(query),
         "window" -> window.toString,
@@ -60,10 +59,11 @@ private[spark] object LateHandlerQuery {
     (if (hasNames(query)) SparkShims.named(reader, "late_rows") else reader).load()
   }
 
-  /** Removes a temporary checkpoint under the same conditions as Spark: if nothing has failed, or
-    * if the session forces the removal.
+  /** Forgets a companion that has not begun. Removes a temporary checkpoint under the same conditions
+    * as Spark: if nothing has failed, or if the session forces the removal.
     */
   def release(query: StreamingQuery, failed: Boolean): Unit = {
+    LateCompanion.cancel(query)
     val checkpoint = StreamExecutionAccess.checkpointOf(query)
     if (RetainTempCheckpoint.release(checkpoint)) {
       val state = sessionOf(query).sessionState

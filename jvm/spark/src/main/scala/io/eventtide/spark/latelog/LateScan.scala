@@ -78,13 +78,16 @@ private final class LateScan(
 
   override def toBatch: Batch = LateBatch(parquet, log)
 
-  override def toMicroBatchStream(checkpointLocation: String): MicroBatchStream =
+  override def toMicroBatchStream(checkpointLocation: String): MicroBatchStream = {
+    val run = StreamExecutionAccess.current(session)
+    for (place <- reading.companion; companion <- run) LateCompanion.opened(place, companion)
     new LateStream(
       log,
       reading,
-      StreamExecutionAccess.current(session).map(log.mark(_, checkpointLocation)),
+      run.map(log.mark(_, checkpointLocation)),
       files => parquet.copy(fileIndex = new LateFileIndex(session, files))
     )
+  }
 }
 
 /** A batch read of the files of a log. If a file has rows of forgotten batches, `_batch_id` is read

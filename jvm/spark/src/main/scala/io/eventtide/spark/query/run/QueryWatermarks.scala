@@ -7,15 +7,11 @@ import java.util.concurrent.ConcurrentHashMap
 import scala.jdk.CollectionConverters._
 import scala.util.Try
 
-import org.apache.hadoop.fs.Path
 import org.apache.spark.sql.classic.SparkSession
 import org.apache.spark.sql.eventtide.{SparkInternals, StreamExecutionAccess}
-import org.apache.spark.sql.internal.SQLConf
 
-import io.eventtide.spark.checkpoint.{BatchLedger, CheckpointStructure, RunEpoch}
-import io.eventtide.spark.latelog.LateRows
-import io.eventtide.spark.options.{StoredFrames, WatermarkSettings}
-import io.eventtide.spark.query.monitor.{MonitorThresholds, WatermarkMonitor, WatermarkReport}
+import io.eventtide.spark.options.WatermarkSettings
+import io.eventtide.spark.query.monitor.WatermarkReport
 import io.eventtide.spark.spi.PlanNodes
 
 /** The queries of this driver that have an Eventtide watermark, by run.
@@ -44,62 +40,11 @@ private[spark] object QueryWatermarks {
     // run.
     running.values.removeIf(!_.isActive): Unit
     Option(running.get(query.runId)).getOrElse {
-      val opened = open(query) // not in `computeIfAbsent`, which could block other entries
+      // Not in `computeIfAbsent`, which could block other entries.
+      val opened = new QueryWatermark(new RunStart(query).open())
       running.put(query.runId, opened)
       opened
     }
-  }
-
-  private def open(query: StreamExecutionAccess): QueryWatermark = {
-    PlanValidator.oneWatermarkEach(query.analyzedPlan)
-    val nodes = PlanNodes.watermarks(query.analyzedPlan)
-    val limits = MonitorThresholds.of(query.session.sessionState.conf)
-    val conf = query.session.sessionState.newHadoopConf()
-    val root = new Path(query.checkpointRoot)
-    val windows = PlanNodes.windows(query.analyzedPlan)
-    if (windows.nonEmpty) {
-      StateStoreValidator.rocksDb(query.session)
-      StateStoreValidator.severalOperators(query.session)
-    }
-    val plan = CheckpointStructure.of(query.analyzedPlan)
-    val start = new CheckpointStart(root, conf)
-    start.refuseOther(query, plan) // before this run takes the checkpoint over from another run
-    val monitor = new WatermarkMonitor(query.label, limits)
-    val inputs = new QueryInputs(
-      nodes.map(node => new QueryInput(node.nodeId, node.settings)).toIndexedSeq
-    )
-    val steps = ClockSteps.of(query, inputs, monitor)
-    start.sinceLast(query.nowMs * 1000).foreach(steps.checkAtStart)
-    val epoch = new RunEpoch(root, query.runId, conf)
-    epoch.begin()
-    val structure = new CheckpointStart(root, conf).begin(query, plan)
-    val retain = query.session.sessionState.conf.getConf(SQLConf.MIN_BATCHES_TO_RETAIN)
-    val late = LateRows.open(query, root, retain, conf)
-    val onlyForWindows = windows.nonEmpty && PlanValidator.isOnlyForWindows(query.analyzedPlan)
-    val settings = windows.zip(structure.windows).map { case (window, stored) =>
-      StoredFrames.settings(window.settings, stored)
-    }
-    val due = new WindowTimers(settings.toIndexedSeq, onlyForWindows)
-    val policies = PolicyCalls.of(nodes.map(_.settings), query.session.sessionState.conf)
-    val ledger = new BatchLedger(root, retain, conf)
-    nodes
-      .map(_.settings)
-      .filter(_.growsUnbounded)
-      .foreach(of => monitor.growsUnbounded(of.substreams.text))
-    new QueryWatermark(
-      new RunState(
-        query,
-        structure,
-        inputs,
-        ledger,
-        late,
-        due,
-        monitor,
-        steps,
-        epoch,
-        policies
-      )
-    )
   }
 
   /** The batch that a node is planned for. None for a node of another query, which may be planned

@@ -75,6 +75,9 @@ final class StreamExecutionAccess private (execution: StreamExecution) {
 
   def name: Option[String] = Option(execution.name)
 
+  /** The run as a query. */
+  def asQuery: StreamingQuery = execution
+
   def checkpointRoot: String = execution.resolvedCheckpointRoot
   def analyzedPlan: LogicalPlan = execution.analyzedPlan
   def nowMs: Long = execution.triggerClock.getTimeMillis()
@@ -265,6 +268,9 @@ object StreamExecutionAccess {
   /** The checkpoint location of a running or stopped query. */
   def checkpointOf(query: StreamingQuery): String = executionOf(query).resolvedCheckpointRoot
 
+  /** The id of the user's session, which has started a query. */
+  def ownerOf(query: StreamingQuery): String = executionOf(query).sparkSession.sessionUUID
+
   /** The plan that a query was started with. */
   def planOf(query: StreamingQuery): LogicalPlan = executionOf(query).analyzedPlan
 
@@ -274,6 +280,7 @@ object StreamExecutionAccess {
 
   private def executionOf(query: StreamingQuery): StreamExecution = query match {
     case followed: FollowedStreamingQuery => executionOf(followed.main)
+    case execution: StreamExecution => execution
     case plain => plain.asInstanceOf[StreamingQueryWrapper].streamingQuery
   }
 

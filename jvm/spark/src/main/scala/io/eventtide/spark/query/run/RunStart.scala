@@ -1,0 +1,79 @@
+package io.eventtide.spark.query.run
+
+import org.apache.hadoop.fs.Path
+import org.apache.spark.sql.eventtide.StreamExecutionAccess
+import org.apache.spark.sql.internal.SQLConf
+
+import io.eventtide.spark.checkpoint.{BatchLedger, CheckpointStructure, RunEpoch}
+import io.eventtide.spark.latelog.LateRows
+import io.eventtide.spark.options.StoredFrames
+import io.eventtide.spark.query.monitor.{MonitorThresholds, WatermarkMonitor}
+import io.eventtide.spark.spi.PlanNodes
+
+/** The start of a run. It checks plan, session, checkpoint and clock, takes the checkpoint over, and
+  * then opens the state of the run. Nothing is written before all checks have passed.
+  */
+private[run] final class RunStart(query: StreamExecutionAccess) {
+  private val root = new Path(query.checkpointRoot)
+  private val sparkConf = query.session.sessionState.conf
+  private val conf = query.session.sessionState.newHadoopConf()
+  private val retain = sparkConf.getConf(SQLConf.MIN_BATCHES_TO_RETAIN)
+  private val watermarks = PlanNodes.watermarks(query.analyzedPlan)
+  private val windows = PlanNodes.windows(query.analyzedPlan)
+  private lazy val plan = CheckpointStructure.of(query.analyzedPlan)
+  private val monitor = new WatermarkMonitor(query.label, MonitorThresholds.of(sparkConf))
+  private val inputs = new QueryInputs(
+    watermarks.map(node => new QueryInput(node.nodeId, node.settings)).toIndexedSeq
+  )
+
+  def open(): RunState = {
+    checkQuery()
+    val start = new CheckpointStart(root, conf)
+    start.refuseOther(query, plan) // before this run takes the checkpoint over from another run
+    val steps = ClockSteps.of(query, inputs, monitor)
+    start.sinceLast(query.nowMs * 1000).foreach(steps.checkAtStart)
+    val epoch = new RunEpoch(root, query.runId, conf)
+    epoch.begin()
+    val structure = new CheckpointStart(root, conf).begin(query, plan)
+    warnOfGrowth()
+    state(structure, steps, epoch)
+  }
+
+  private def checkQuery(): Unit = {
+    PlanValidator.oneWatermarkEach(query.analyzedPlan)
+    if (windows.nonEmpty) {
+      StateStoreValidator.rocksDb(query.session)
+      StateStoreValidator.severalOperators(query.session)
+    }
+  }
+
+  private def warnOfGrowth(): Unit = watermarks
+    .map(_.settings)
+    .filter(_.growsUnbounded)
+    .foreach(of => monitor.growsUnbounded(of.substreams.text))
+
+  private def state(
+      structure: CheckpointStructure,
+      steps: ClockSteps,
+      epoch: RunEpoch
+  ): RunState = new RunState(
+    query,
+    structure,
+    inputs,
+    ledger = new BatchLedger(root, retain, conf),
+    late = LateRows.open(query, root, retain, conf),
+    timers = timers(structure),
+    monitor,
+    steps,
+    epoch,
+    policies = PolicyCalls.of(watermarks.map(_.settings), sparkConf)
+  )
+
+  private def timers(structure: CheckpointStructure): WindowTimers = {
+    val onlyForWindows = windows.nonEmpty && PlanValidator.isOnlyForWindows(query.analyzedPlan)
+    val settings = windows.zip(structure.windows).map { case (window, stored) =>
+      StoredFrames.settings(window.settings, stored)
+    }
+    new WindowTimers(settings.toIndexedSeq, onlyForWindows)
+  }
+}
