@@ -50,7 +50,7 @@ private[spark] object LateSource {
     val checkpoint = Option(options.get("checkpoint")).getOrElse {
       OptionReader.missing(
         "checkpoint",
-        "it is the checkpoint location of the query with the late rows"
+        "the checkpoint location of the query with the late rows"
       )
     }
     val conf = SparkSession.active.sessionState.newHadoopConf()

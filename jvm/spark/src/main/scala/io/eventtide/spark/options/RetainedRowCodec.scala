@@ -40,7 +40,7 @@ private[options] object RetainedRowCodec {
       case (None, None) =>
         OptionReader.missing(
           s"$what.time",
-          s"it or $what.rows defines the length or the slide of a window"
+          s"the length or the slide of a window, or set $what.rows"
         )
       case (Some(_), Some(other)) =>
         throw new InvalidArgument(s"$what.rows", other.count, s"left out with $what.time")

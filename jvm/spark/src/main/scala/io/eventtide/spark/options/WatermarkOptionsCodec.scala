@@ -177,11 +177,11 @@ private[spark] object WatermarkOptionsCodec {
   }
 
   private[options] def policy(options: OptionReader, prefix: String): PolicySpec = {
-    val name = options.required(s"${prefix}policy", s"allowed are $policies")
+    val name = options.required(s"${prefix}policy", s"one of $policies")
     val kind = this.kind(options, prefix, name)
     val children = options.numbered(s"${prefix}of").map(child => policy(options, s"$child."))
     if (kind.takesChildren && children.isEmpty) {
-      OptionReader.missing(s"${prefix}of.0.policy", s"$name combines one policy or more")
+      OptionReader.missing(s"${prefix}of.0.policy", s"a policy: $name combines one or more")
     }
     val values = kind.params.map(param => value(options, prefix, param, param.least))
     PolicySpec(kind, values, children, patterns = patterns(options, prefix, kind))
@@ -246,14 +246,14 @@ private[spark] object WatermarkOptionsCodec {
     }
     value
       .orElse(param.default)
-      .getOrElse(OptionReader.missing(option, s"it defines ${param.doc}"))
+      .getOrElse(OptionReader.missing(option, s"a value, which defines ${param.doc}"))
   }
 
   private def guard(options: OptionReader, prefix: String): FutureGuard = {
     val ahead = options.duration(s"$prefix.max_ahead", 0).getOrElse {
       OptionReader.missing(
         s"$prefix.max_ahead",
-        "it defines how far a row may be ahead of the clock"
+        "a duration, by which a row may be ahead of the clock"
       )
     }
     val mode = options.choice(s"$prefix.on", GuardModes).getOrElse(FutureGuard.Clamp)

@@ -116,7 +116,7 @@ private[spark] object WindowCodec {
   }
 
   private def missing(option: String): Nothing =
-    OptionReader.missing(option, "it defines the length of a window")
+    OptionReader.missing(option, "the length of a window")
 
   /** The options that define where windows start and end, as the user wrote them. */
   private def sizes(values: Map[String, String]): String =

@@ -83,6 +83,10 @@ private[spark] object WindowConflicts {
   private def checkKeys(options: Map[String, String]): Unit = {
     val scope = options.getOrElse("scope", "global")
     val hasTimeout = options.contains("key_idle_timeout")
+    options.get("key_idle_clock").filterNot(_ => hasTimeout).foreach { clock =>
+      val problem = "has no effect without key_idle_timeout"
+      refuse("key_idle_clock", clock, problem, "both, or none of them", "Set key_idle_timeout")
+    }
     if (scope != "global" && options("kind") == "session" && !hasTimeout)
       OptionReader.missing(
         "key_idle_timeout",

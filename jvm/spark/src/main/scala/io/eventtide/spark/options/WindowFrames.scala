@@ -106,7 +106,7 @@ private[options] object WindowFrames {
     if (kind == "cumulate") Cumulative(frames, phase) else Sliding(frames)
 
   private def required[A](value: Option[A], option: String): A = value.getOrElse {
-    OptionReader.missing(option, "it defines the length of a window or of its slide")
+    OptionReader.missing(option, "the length of a window or of its slide")
   }
 
   private def frameCount(size: Long, step: Long, text: Long => String): Int = {

@@ -95,7 +95,7 @@ private[spark] object WindowBuilder {
       usesIngestionTime
     )
     if (settings.hasRowGaps && columns.gap.isEmpty)
-      OptionReader.missing("gap", "it defines how long a row keeps its session open")
+      OptionReader.missing("gap", "the time for which a row keeps its session open")
     build(input, id, columns, settings)
   }
 

@@ -69,6 +69,8 @@ class RefusedCallSuite extends AnyFunSuite with SqlPlans {
       ("SETTING_CONFLICT" -> "origin => '2024-01-01'"),
     s"$window(TABLE(events), ts, $rest, origin => '2024-01-01', time_zone => 'Berlin')" ->
       ("INVALID_CHOICE" -> "time_zone => 'Berlin'"),
+    s"$window(TABLE(events), ts, $rest, key_idle_clock => 'event_time')" ->
+      ("SETTING_CONFLICT" -> "key_idle_clock => 'event_time'"),
     s"$window(TABLE(events), ts, $rest, processing_time => true)" ->
       ("SQL_PROCESSING_TIME" -> "ts"),
     s"$window(TABLE(events), ts, with_fixed_lag('5s'), size => '1m', agg => device)" ->
@@ -109,6 +111,8 @@ class RefusedCallSuite extends AnyFunSuite with SqlPlans {
     s"$mark(TABLE(events), ts, 'with_fixed_lag')" -> "MISSING_OPTION",
     s"$window(TABLE(events), ts, with_fixed_lag('5s'), agg => count(*))" -> "MISSING_OPTION",
     s"$window(TABLE(events), ts, with_fixed_lag('5s'), size => '1m')" -> "MISSING_OPTION",
+    s"$window(TABLE(events), ts, $rest, discarding => true)" -> "UNKNOWN_OPTION",
+    s"$window(TABLE(events), ts, $rest, late_updates => true)" -> "UNKNOWN_OPTION",
     "SELECT * FROM eventtide_late(window => 0)" -> "MISSING_OPTION"
   )
 
