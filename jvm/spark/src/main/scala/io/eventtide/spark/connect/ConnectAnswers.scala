@@ -1,5 +1,7 @@
 package io.eventtide.spark.connect
 
+import java.util.{Map => JMap}
+
 import scala.jdk.CollectionConverters._
 
 import com.fasterxml.jackson.databind.ObjectMapper
@@ -45,10 +47,9 @@ private[connect] object ConnectAnswers {
     null
   }
 
-  def json(values: Any): String = mapper.writeValueAsString(values match {
-    case list: Seq[_] => list.asJava
-    case other => other
-  })
+  def json(values: Seq[Any]): String = mapper.writeValueAsString(values.asJava)
+
+  def json(values: JMap[String, String]): String = mapper.writeValueAsString(values)
 
   private lazy val mapper = new ObjectMapper()
 }

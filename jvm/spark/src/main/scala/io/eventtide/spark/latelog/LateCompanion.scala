@@ -141,12 +141,15 @@ private[spark] object LateCompanion {
       .filter(_ => companion.checkpointRoot == place)
       .foreach(_.begin(companion.asQuery))
 
-  /** Waits until a started query is the companion of a query; throws the error that ended it. */
+  /** Waits until a started query is the companion of a query; throws the error that prevents it. A
+    * companion that has begun and failed reports its error itself.
+    */
   def awaitBegin(main: StreamingQuery, companion: StreamingQuery): Unit = {
-    StreamExecutionAccess.awaitSources(companion)
+    val opened = Try(StreamExecutionAccess.awaitSources(companion))
+    val isPending = of(main).exists(_.run.isEmpty)
+    if (isPending) opened.get
     val place = StreamExecutionAccess.checkpointOf(companion)
-    val isTied = place.startsWith(folder(main)) && of(main).forall(_.run.isDefined)
-    if (!isTied)
+    if (isPending || !place.startsWith(folder(main)))
       OptionReader.unknown("companion", place, s"a query with its checkpoint in ${folder(main)}")
   }
 
