@@ -1,4 +1,4 @@
-"""Hooks of mkdocs: pages out of the root of the clone, links out of docs/, a check of links."""
+"""Hooks of mkdocs: pages of the root of the clone, tabs, links out of docs/, a check of links."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import os
 import posixpath
 import re
 import sys
+import textwrap
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -30,6 +31,8 @@ FROM_ROOT = {"CHANGELOG.md": "changelog.md", "CONTRIBUTING.md": "contributing.md
 ALSO = {"README.md": "index.md"}  # where a link to it leads
 FETCHED = {"script": "src", "img": "src", "link": "href", "iframe": "src", "source": "src"}
 FENCE = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
+LABELS = {"python": "Python", "scala": "Scala", "sql": "SQL"}
+TABBED = re.compile(rf"^```({'|'.join(LABELS)})\n.*?^```$", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"(!?)\[([^\]]*)\]\(([^)\s]+)\)")
 log = logging.getLogger("mkdocs.hooks.site")
 
@@ -57,7 +60,7 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 
 def on_page_markdown(markdown: str, page: Page, **_: object) -> str:
-    """Drop how a block is tested, and let links out of docs/ lead somewhere."""
+    """Drop how a block is tested, make tabs, and let links out of docs/ lead somewhere."""
     path = page.file.src_uri
     origin = next((name for name, to in FROM_ROOT.items() if to == path), f"docs/{path}")
     text = re.sub(r"^(```\w+) [\w.-]+$", r"\1", markdown, flags=re.MULTILINE)
@@ -65,7 +68,37 @@ def on_page_markdown(markdown: str, page: Page, **_: object) -> str:
     for fence in FENCE.finditer(text):
         parts += [relinked(text[end : fence.start()], origin, path), fence[0]]
         end = fence.end()
-    return "".join([*parts, relinked(text[end:], origin, path)])
+    return tabbed("".join([*parts, relinked(text[end:], origin, path)]))
+
+
+def tabbed(text: str) -> str:
+    """Return a text in which blocks of different languages, one after the other, are tabs.
+
+    Code hosts show the syntax of tabs as text, so the sources do not have it.
+    """
+    groups: list[list[re.Match[str]]] = []
+    for block in TABBED.finditer(text):
+        if groups and follows(block, groups[-1], text):
+            groups[-1].append(block)
+        else:
+            groups.append([block])
+    parts, end = [], 0
+    for group in groups:
+        if len(group) > 1:
+            parts += [text[end : group[0].start()], "\n\n".join(map(tab, group))]
+            end = group[-1].end()
+    return "".join([*parts, text[end:]])
+
+
+def follows(block: re.Match[str], group: list[re.Match[str]], text: str) -> bool:
+    """Whether only blank lines are before a block, and no block of its language."""
+    is_next = not text[group[-1].end() : block.start()].strip()
+    return is_next and block[1] not in {other[1] for other in group}
+
+
+def tab(block: re.Match[str]) -> str:
+    """Return a block as a tab."""
+    return f'=== "{LABELS[block[1]]}"\n\n' + textwrap.indent(block[0], "    ")
 
 
 def relinked(text: str, origin: str, path: str) -> str:
