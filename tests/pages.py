@@ -1,11 +1,12 @@
-"""Reads what the docs claim: Python blocks, timelines, links and file names.
+"""Reads what the docs claim: blocks, timelines, links and file names.
 
 A Python block says on its fence how it is run: ```` ```python ```` without Spark, ```` ```python
 spark ```` with a session, ```` ```python spark-4.1 ```` with one that has Delta and Iceberg,
 ```` ```python no-run ```` not at all. A timeline is a table with the
 columns ``rows`` and ``watermark``; it belongs to the block before it. So does a ```` ```text ````
 block behind the line ``It prints:``, which is what the block before it prints; ``...`` in it stands
-for anything. A SQL block has statements, separated by ``;`` at the end of a line.
+for anything. A SQL block has statements, separated by ``;`` at the end of a line. A block with the
+mark ``pipeline`` is a file of a pipeline, with its name on top, or a command.
 """
 
 from __future__ import annotations
@@ -31,11 +32,12 @@ class Timeline:
 
 @dataclass
 class Block:
-    """A Python block, with the timelines that tell what it does."""
+    """A block, with the timelines that tell what it does."""
 
     page: str
     heading: str
     line: int
+    language: str
     mark: str
     code: str
     timelines: list[Timeline] = field(default_factory=list)
@@ -47,8 +49,9 @@ class Block:
         return f"{self.page}:{self.line} {self.heading}"
 
 
-def blocks(page: Path) -> list[Block]:
-    """Return the Python blocks of a page, in order."""
+def blocks(page: Path, *languages: str) -> list[Block]:
+    """Return the blocks of a page in some languages, or in Python, in order."""
+    wanted = languages or ("python",)
     found: list[Block] = []
     heading, lines = "", page.read_text(encoding="utf-8").splitlines()
     i = 0
@@ -58,14 +61,14 @@ def blocks(page: Path) -> list[Block]:
             heading = line.strip("# ")
         elif line.startswith("```"):
             end = lines.index("```", i + 1)
+            code = "\n".join(lines[i + 1 : end]) + "\n"
             language, _, mark = line[3:].partition(" ")
-            if language == "python":
-                code = "\n".join(lines[i + 1 : end]) + "\n"
-                found.append(Block(page.name, heading, i + 1, mark, code))
-            elif language == "text" and "It prints:" in lines[max(i - 2, 0) : i]:
-                found[-1].prints = "\n".join(lines[i + 1 : end]) + "\n"
+            if language in wanted:
+                found.append(Block(page.name, heading, i + 1, language, mark, code))
+            elif language == "text" and "It prints:" in lines[max(i - 2, 0) : i] and found:
+                found[-1].prints = code
             i = end
-        elif {"rows", "watermark"} <= set(cells(line)):
+        elif {"rows", "watermark"} <= set(cells(line)) and found:
             end = next(
                 (j for j in range(i, len(lines)) if not lines[j].startswith("|")), len(lines)
             )
@@ -77,23 +80,14 @@ def blocks(page: Path) -> list[Block]:
     return found
 
 
-def sql_blocks(page: Path) -> list[Block]:
-    """Return the SQL blocks of a page, in order."""
-    found: list[Block] = []
-    heading, lines = "", page.read_text(encoding="utf-8").splitlines()
-    i = 0
-    while i < len(lines):
-        if lines[i].startswith("#"):
-            heading = lines[i].strip("# ")
-        elif lines[i].startswith("```"):
-            end = lines.index("```", i + 1)
-            language, _, mark = lines[i][3:].partition(" ")
-            if language == "sql":
-                code = "\n".join(lines[i + 1 : end])
-                found.append(Block(page.name, heading, i + 1, mark, code))
-            i = end
-        i += 1
-    return found
+def files(page: Path, mark: str) -> dict[str, str]:
+    """Return the blocks with a mark by the name of a file, which is a comment in the first line."""
+    found = re.findall(
+        rf"^```\w+ {mark}\n((?:#|--) ([\w./-]+)\n.*?)^```$",
+        page.read_text(encoding="utf-8"),
+        flags=re.MULTILINE | re.DOTALL,
+    )
+    return {name: code for code, name in found}
 
 
 def cells(line: str) -> list[str]:

@@ -12,7 +12,7 @@ from eventtide import WatermarkPolicies
 from eventtide.testing import Script
 from pyspark.sql import functions as F  # noqa: N812 - PySpark's own convention
 
-from tests.pages import PAGES, Block, Timeline, blocks, sql_blocks
+from tests.pages import PAGES, Block, Timeline, blocks
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 DOCTEST = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 EVENTS = "ts timestamp, device string, mark timestamp"
 BLOCKS = [block for page in PAGES for block in blocks(page) if block.mark == "spark"]
-SQL = [block for page in PAGES for block in sql_blocks(page) if block.mark != "no-run"]
+SQL = [block for page in PAGES for block in blocks(page, "sql") if not block.mark]
 TIMELINES = [
     pytest.param(b, t, id=f"{b.page}:{t.line} {b.heading}") for b in BLOCKS for t in b.timelines
 ]
@@ -134,7 +134,7 @@ def sql_data(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> I
     lag = WatermarkPolicies.with_fixed_lag("10s")
     window = et.window(events).event_time("ts", lag).tumbling("1m").agg(F.count("*").alias("n"))
     writer = window.results.writeStream.format("noop").queryName("counts")
-    writer = writer.option("checkpointLocation", f"{folder}/checkpoint").trigger(availableNow=True)
+    writer = writer.option("checkpointLocation", f"{folder}/tides").trigger(availableNow=True)
     writer.start().awaitTermination()
     yield str(folder)
     spark.catalog.dropTempView("events")
@@ -143,7 +143,7 @@ def sql_data(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> I
 @pytest.mark.parametrize("block", SQL, ids=lambda block: block.name)
 def test_a_sql_block_runs(block: Block, spark: SparkSession, sql_data: str) -> None:
     """Statement by statement; streams are started, and read rows to the end."""
-    for statement in block.code.replace("/data/", f"{sql_data}/").split(";\n"):
+    for statement in block.code.replace("/data/", f"{sql_data}/").strip().split(";\n"):
         result = spark.sql(statement)
         if not result.isStreaming:
             result.collect()

@@ -11,13 +11,15 @@ import pytest
 from eventtide.observe import InputProgress, QueryProgress, SubstreamProgress
 
 from tests import cli_page, scala_page, settings_page, sql_page, yaml_page
-from tests.pages import ROOT
+from tests.pages import PAGES, ROOT, blocks
 
 if TYPE_CHECKING:
+    from pathlib import Path
     from types import ModuleType
 
 REFERENCE = ROOT / "docs/reference"
 SPARK = ROOT / "jvm/spark/src/main/scala/io/eventtide/spark"
+TESTS = ROOT / "jvm/spark/src/test"
 
 
 def page(name: str) -> str:
@@ -73,24 +75,32 @@ def test_every_metric_is_on_its_page() -> None:
     assert {name for name in metrics() | of_python if f"`{name}`" not in text} == set()
 
 
-def marked(path: str) -> list[str]:
+def marked(path: Path) -> list[str]:
     """Return the code between the marks of a test's source."""
-    text = (ROOT / "jvm/spark/src/test" / path).read_text("utf-8")
+    text = path.read_text("utf-8")
     found = re.findall(r"^ *// begin\n(.*?)^ *// end\n", text, flags=re.MULTILINE | re.DOTALL)
     return [textwrap.dedent(code) for code in found]
 
 
-@pytest.mark.parametrize(
-    ("language", "path"),
-    [
-        ("scala", "scala/io/eventtide/spark/ScalaPageSuite.scala"),
-        ("java", "java/io/eventtide/spark/JavaUser.java"),
-    ],
-)
-def test_the_examples_in_scala_are_those_that_run(language: str, path: str) -> None:
-    """`ScalaPageSuite` and `JavaSuite` run them."""
-    shown = re.findall(rf"^```{language}\n(.*?)^```$", page("scala.md"), re.MULTILINE | re.DOTALL)
-    assert sorted(shown) == sorted(marked(path))
+def test_the_examples_in_scala_are_those_that_run() -> None:
+    """On all pages; the suites with `Page` in their names run them.
+
+    `tests/spark/test_own_policies.py` compiles a block that is a file of a package.
+    """
+    shown = {
+        block.code
+        for page in PAGES
+        for block in blocks(page, "scala")
+        if block.mark != "no-run" and not block.code.startswith("package ")
+    }
+    suites = (TESTS / "scala/io/eventtide/spark").glob("*Page*Suite.scala")
+    assert shown == {code for suite in suites for code in marked(suite)}
+
+
+def test_the_example_in_java_is_that_which_runs() -> None:
+    """`JavaSuite` runs it."""
+    shown = [block.code for block in blocks(REFERENCE / "scala.md", "java")]
+    assert shown == marked(TESTS / "java/io/eventtide/spark/JavaUser.java")
 
 
 def test_every_method_in_scala_is_on_its_page() -> None:

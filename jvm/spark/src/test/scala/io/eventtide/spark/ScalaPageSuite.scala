@@ -1,9 +1,7 @@
 package io.eventtide.spark
 
-import java.nio.file.Files
-
 import org.apache.spark.sql.functions.{col, count, lit, sum, window}
-import org.apache.spark.sql.streaming.{StreamingQuery, Trigger}
+import org.apache.spark.sql.streaming.StreamingQuery
 import org.apache.spark.sql.{DataFrame, Row, SparkSession}
 import org.scalatest.funsuite.AnyFunSuite
 
@@ -13,30 +11,9 @@ import io.eventtide.spark.testkit.Script
 import io.eventtide.spark.voltsp.Windows
 
 /** The examples of docs/reference/scala.md, each between two comments; tests/unit compares them with
-  * the page. The examples in Java are in JavaUser.java.
+  * the pages. The examples in Java are in JavaUser.java.
   */
-class ScalaPageSuite extends AnyFunSuite with RocksSession {
-  private lazy val events: DataFrame = spark
-    .createDataFrame(Seq(("00:00:07", "a", 1), ("00:00:50", "b", 2), ("00:01:10", "a", 3)))
-    .selectExpr("to_timestamp('2024-01-01 ' || _1) AS ts", "_2 AS device", "_3 AS amount")
-
-  private def stream: DataFrame = {
-    val folder = Files.createTempDirectory("events").toString
-    events.write.mode("append").parquet(folder)
-    spark.readStream.schema(events.schema).parquet(folder)
-  }
-
-  private def written(counts: WindowBuilder)(work: StreamingQuery => Unit): Unit = {
-    val folder = Files.createTempDirectory("checkpoint").toString
-    val writer = counts.results.writeStream
-      .format("noop")
-      .option("checkpointLocation", folder)
-      .trigger(Trigger.AvailableNow())
-    val query = counts.start(writer, drain = true)
-    query.awaitTermination()
-    work(query)
-  }
-
+class ScalaPageSuite extends AnyFunSuite with PageRows {
   private def configured: SparkSession = {
     // begin
     val spark = Eventtide.configure(SparkSession.builder().master("local[2]")).getOrCreate()
@@ -62,7 +39,7 @@ class ScalaPageSuite extends AnyFunSuite with RocksSession {
   }
 
   test("the window of the page gives its rows") {
-    assert(sliding(events).results.where("device = 'b'").count() == 6)
+    assert(sliding(rows).results.where("device = 'b'").count() == 6)
     assert(sliding(stream).results.columns.toSeq == Seq("window", "device", "n", "total"))
   }
 
