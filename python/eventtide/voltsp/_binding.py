@@ -85,8 +85,9 @@ class Bound:
 
 
 def check_rows(df: object) -> None:
-    """Reject a value that is not a DataFrame."""
+    """Reject a value that is not a DataFrame with known columns."""
     of_type("df", df, DataFrame, "a Spark DataFrame", "window.over(df)")
+    _bridge.check_known("df", cast("DataFrame", df), "et.window(df).profile('voltsp')")
 
 
 def bound(window: WindowDefinition, df: DataFrame) -> Bound:

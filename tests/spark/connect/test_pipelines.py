@@ -8,6 +8,7 @@ import time
 from typing import TYPE_CHECKING
 
 import eventtide as et
+import pytest
 from pyspark.sql import SparkSession
 
 from tests.spark.conftest import SERVER
@@ -17,7 +18,7 @@ from tests.spark.server import Server
 if TYPE_CHECKING:
     from pathlib import Path
 
-FLOWS = """
+SOURCE = """
 import eventtide as et
 from eventtide import WatermarkPolicies
 from pyspark import pipelines as dp
@@ -35,7 +36,10 @@ def events():
 
 def read_events():
     return spark.readStream.option("maxFilesPerTrigger", 1).table("events")
-
+"""
+FLOWS = (
+    SOURCE
+    + """
 
 def timed(rows):
     return et.with_watermark(rows, "ts", LAG, substream="device")
@@ -77,6 +81,33 @@ def of_windows():
     window = window.key_by("device").tumbling("10s").agg(F.count("*").alias("n"))
     return window.results.select(F.col("window.start").alias("start"), "device", "n")
 """
+)
+FINAL = """
+@dp.materialized_view
+def final():
+    window = et.window(spark.read.table("events")).event_time("ts").key_by("device")
+    counts = window.tumbling("10s").agg(F.count("*").alias("n")).results
+    return counts.select(F.col("window.start").alias("start"), "device", "n")
+"""
+REFUSED = {
+    "UNKNOWN_COLUMN": """
+    return et.with_watermark(read_events(), "time", LAG)
+""",
+    "HANDLER_NOT_CALLED": """
+    window = et.window(read_events()).event_time("ts", LAG).tumbling("10s").on_late(print)
+    return window.agg(F.count("*").alias("n")).results.select("window.start", "n")
+""",
+    "it is in a flow function of a pipeline. Allowed": """
+    from eventtide.storm import StormWindow
+    bolt = StormWindow().with_tumbling_window("10s").with_timestamp_field("ts")
+    return bolt.over(read_events()).agg(F.count("*").alias("n")).results
+""",
+    "Try: et.window(df).profile('voltsp')": """
+    from eventtide.voltsp import Windows
+    window = Windows.tumbling_time_window().with_window_span("10s")
+    return window.with_aggregate_definition(lambda of: of.count()).over(read_events()).results
+""",
+}
 SQL = """
 CREATE STREAMING TABLE sql_windows AS
 SELECT window.start AS start, device, n
@@ -188,3 +219,31 @@ def test_a_pipeline_that_is_killed_goes_on(tmp_path: Path) -> None:
     finally:
         session.stop()
         second.kill()
+
+
+def test_a_view_over_a_batch_has_the_final_windows(
+    spark: SparkSession, server: Server, tmp_path: Path
+) -> None:
+    """In a materialized view."""
+    source = tmp_path / "in"
+    add(source, "1.json", (1, "a"), (2, "b"))
+    add(source, "2.json", (41, "a"), (3, "b"))
+    spark.sql("CREATE DATABASE IF NOT EXISTS tide_batch")
+    flows = (SOURCE + FINAL).format(source=source)
+    Project(tmp_path / "tide", "tide_batch", flows_py=flows).run(server)
+    assert counts(spark, "tide_batch.final") == [(0, "a", 1), (0, "b", 2), (40, "a", 1)]
+
+
+@pytest.mark.parametrize("message", REFUSED)
+def test_a_flow_is_refused_by_name(
+    message: str, spark: SparkSession, server: Server, tmp_path: Path
+) -> None:
+    """Where a window would have to start the query, and where columns have to be known."""
+    source = tmp_path / "in"
+    add(source, "1.json", (1, "a"))
+    flows = SOURCE.format(source=source) + "\n\n@dp.table\ndef refused():" + REFUSED[message]
+    spark.sql("CREATE DATABASE IF NOT EXISTS tide_refused")
+    run = Project(tmp_path / "tide", "tide_refused", flows_py=flows).start(server)
+    said, _ = run.communicate(timeout=300)
+    assert run.returncode != 0
+    assert message in said
