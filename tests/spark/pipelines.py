@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tests.jars import PYSPARK
-from tests.spark.server import PYTHON
+from tests.spark.server import PYTHON, ROOT
 
 if TYPE_CHECKING:
     from tests.spark.server import Server
@@ -43,21 +43,33 @@ class Project:
 
     def start(self, server: Server, *arguments: str) -> subprocess.Popen[str]:
         """Start a run, `dry-run` or another command of `spark-pipelines`."""
-        command = [str(PYSPARK / "bin" / "spark-pipelines"), *(arguments or ["run"])]
-        path = f"{Path(PYTHON).parent}:{os.environ['PATH']}"
-        variables = {"SPARK_HOME": str(PYSPARK), "PYSPARK_PYTHON": PYTHON, "PATH": path}
-        return subprocess.Popen(  # noqa: S603 - our own command
-            [*command, "--remote", server.url],
-            cwd=self.folder,
-            env=os.environ | variables,
-            text=True,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
+        return started(
+            self.folder, "spark-pipelines", *(arguments or ["run"]), "--remote", server.url
         )
 
     def run(self, server: Server, *arguments: str) -> str:
         """Return what a run has printed; it has to succeed."""
-        run = self.start(server, *arguments)
-        said, _ = run.communicate(timeout=300)
-        assert run.returncode == 0, said
-        return said
+        return printed(self.start(server, *arguments))
+
+
+def started(folder: Path, *command: str) -> subprocess.Popen[str]:
+    """Start a command of PySpark, or of the server's Python, in a folder."""
+    path = f"{Path(PYTHON).parent}:{PYSPARK / 'bin'}:{os.environ['PATH']}"
+    # PySpark's client has put its mode into the variables of this process
+    inherited = {key: value for key, value in os.environ.items() if "SPARK_CONNECT" not in key}
+    variables = {"SPARK_HOME": str(PYSPARK), "PYSPARK_PYTHON": PYTHON, "PATH": path}
+    return subprocess.Popen(  # noqa: S603 - our own command
+        command,
+        cwd=folder,
+        env=inherited | variables | {"PYTHONPATH": str(ROOT)},
+        text=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+    )
+
+
+def printed(run: subprocess.Popen[str]) -> str:
+    """Return what a command has printed; it has to succeed."""
+    said, _ = run.communicate(timeout=300)
+    assert run.returncode == 0, said
+    return said

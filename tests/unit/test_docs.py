@@ -39,9 +39,12 @@ ALL_PAGES = pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 PLAIN = [block for page in PAGES for block in blocks(page) if not block.mark]
 # marks of blocks that other tests run
 ALSO = {
+    "README.md": {"connect", "pipeline"},
     "delta-and-iceberg.md": {"spark-4.1"},
     "repair-nightly.md": {"spark-4.1"},
+    "spark-connect.md": {"connect"},
     "first-15-minutes.md": {"tutorial"},
+    "pipelines.md": {"pipeline", "session"},
 }
 # names in capitals that are no conditions
 NO_CONDITIONS = {
