@@ -9,7 +9,7 @@ import re
 import sys
 from pathlib import Path
 
-FENCE = re.compile(r"^```python[^\n]*\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+FENCE = re.compile(r"^```python spark\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
 def example(readme: str) -> str:

@@ -43,6 +43,20 @@ class ScalaPageSuite extends AnyFunSuite with PageRows {
     assert(sliding(stream).results.columns.toSeq == Seq("window", "device", "n", "total"))
   }
 
+  test("the window of the README runs") {
+    val events = stream
+    // begin
+    val lag = WatermarkPolicy.withFixedLag("5s")
+    val counts = Eventtide
+      .window(events)
+      .eventTime("ts", lag, WatermarkOptions().substream("device"))
+      .keyBy("device")
+      .tumbling("1m")
+      .agg(count("*").as("n"))
+    // end
+    runs(counts)
+  }
+
   private def start(counts: WindowBuilder): Unit = {
     // begin
     val query = counts.start(
