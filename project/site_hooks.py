@@ -85,7 +85,8 @@ def tabbed(text: str) -> str:
     parts, end = [], 0
     for group in groups:
         if len(group) > 1:
-            parts += [text[end : group[0].start()], "\n\n".join(map(tab, group))]
+            tabs = "\n\n".join(map(tab, group)).replace("===", "===!", 1)  # `!` begins a new set
+            parts += [text[end : group[0].start()], tabs]
             end = group[-1].end()
     return "".join([*parts, text[end:]])
 
