@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Protocol, TypeAlias, TypeVar
 
 from eventtide._session_kind import is_connect
-from eventtide.errors import refused, renamed, unready
+from eventtide.errors import renamed, unready
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -178,14 +178,6 @@ def of(*things: Thing) -> Bridge:
     from eventtide import _jvm  # noqa: PLC0415 - only where there is py4j
 
     return _jvm
-
-
-def check_known(option: str, df: DataFrame, fix: str) -> None:
-    """Reject rows whose columns are unknown: in a flow function, Spark answers no question."""
-    if is_connect(df) and of(df).columns(df) is None:
-        problem = "has unknown columns, because it is in a flow function of a pipeline"
-        allowed = "a DataFrame outside of a pipeline"
-        raise refused(option, None, problem, allowed=allowed, fix=fix)
 
 
 @contextmanager

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from tests.spark.server import Server
 
 FLOWS = """
-from eventtide.errors import SetupError
 from pyspark import pipelines as dp
 from pyspark.sql import SparkSession
 from tests.apis import cases, queries
@@ -42,17 +41,6 @@ def add(name):
 
 for name in queries.NAMES:
     add(name)
-
-
-@dp.table
-def of_a_function():
-    rows = spark.readStream.table("events")
-    try:
-        queries.results("function", rows)
-    except SetupError as error:
-        assert "agg(...)" in str(error)
-        return rows
-    raise AssertionError("Spark has mapInArrow in flows, so execute can be there, too")
 """
 
 

@@ -97,15 +97,15 @@ REFUSED = {
     window = et.window(read_events()).event_time("ts", LAG).tumbling("10s").on_late(print)
     return window.agg(F.count("*").alias("n")).results.select("window.start", "n")
 """,
-    "it is in a flow function of a pipeline. Allowed": """
+    "cannot call execute(...)": """
     from eventtide.storm import StormWindow
     bolt = StormWindow().with_tumbling_window("10s").with_timestamp_field("ts")
-    return bolt.over(read_events()).agg(F.count("*").alias("n")).results
+    return bolt.over(read_events()).execute(print, "n long").results
 """,
-    "Try: et.window(df).profile('voltsp')": """
-    from eventtide.voltsp import Windows
-    window = Windows.tumbling_time_window().with_window_span("10s")
-    return window.with_aggregate_definition(lambda of: of.count()).over(read_events()).results
+    "EVENT_TIME_TYPE": """
+    from eventtide.storm import StormWindow
+    bolt = StormWindow().with_tumbling_window("10s").with_timestamp_field("v")
+    return bolt.over(read_events()).agg(F.count("*").alias("n")).results
 """,
 }
 SQL = """
@@ -238,7 +238,7 @@ def test_a_view_over_a_batch_has_the_final_windows(
 def test_a_flow_is_refused_by_name(
     message: str, spark: SparkSession, server: Server, tmp_path: Path
 ) -> None:
-    """Where a window would have to start the query, and where columns have to be known."""
+    """Where a window would have to start the query, and where it needs types of columns."""
     source = tmp_path / "in"
     add(source, "1.json", (1, "a"))
     flows = SOURCE.format(source=source) + "\n\n@dp.table\ndef refused():" + REFUSED[message]
