@@ -17,7 +17,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 from tests.spark import chaos_query, tables
-from tests.spark.window_runs import Rows, late_rows, told
+from tests.spark.batch_results import Rows, told
+from tests.spark.window_runs import late_rows
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -1,6 +1,7 @@
 """The tests that a client of Spark Connect cannot run, each by its reason.
 
-A name is the start of the id of tests. `dev/test --connect` leaves these out.
+A name is the start of the id of tests; the ids of blocks of a page are without their lines.
+`dev/test --connect` leaves these out.
 """
 
 from __future__ import annotations
@@ -15,18 +16,18 @@ WITHOUT_CONNECT: Mapping[str, Sequence[str]] = MappingProxyType(
     {
         "calls the session's JVM": (
             "test_counts_without_time.py::test_a_row_without_a_time_is_a_sign_of_life",
-            "test_damaged_checkpoint.py",
-            "test_docs.py::test_a_block_runs[test-a-query.md:134 Compare with the kernel]",
+            "test_docs.py::test_a_block_runs[test-a-query.md Compare with the kernel]",
             "test_kernel_script.py",
+            "test_repartition.py::test_a_kill_at_any_step_leaves_a_checkpoint_that_goes_on",
+            "test_repartition.py::test_a_run_that_begins_meanwhile_goes_on",
             "test_script_rows.py",
-            "test_spark_progress.py",
             "test_start_conflicts.py",
-            "test_upgrades.py",
+            "test_window_restart.py::test_spark_refuses_to_repartition_the_state",
         ),
         "makes sessions or drivers of its own": (
             "test_deploying.py",
-            "test_docs.py::test_a_block_runs[README.md:82 A first query]",
-            "test_docs.py::test_a_block_runs[migrate-from-withwatermark.md:12",
+            "test_docs.py::test_a_block_runs[README.md A first query]",
+            "test_docs.py::test_a_block_runs[migrate-from-withwatermark.md The lines",
             "test_flights",
             "test_local_connect.py",
             "test_operations.py",
@@ -35,18 +36,17 @@ WITHOUT_CONNECT: Mapping[str, Sequence[str]] = MappingProxyType(
             "test_voltsp_page.py",
             "test_window_kill.py",
         ),
-        "has functions that change the state of this process": (
+        "has functions that use objects of this process": (
             "late_handler",
-            "test_available_now.py",
-            "test_begun_settings.py",
-            "test_counting.py",
-            "test_docs.py::test_a_block_runs[late-rows.md:132 A handler]",
-            "test_docs.py::test_a_block_runs[repair-nightly.md:35 The query and the job]",
-            "test_repartition.py::test_a_query_goes_on_as_if_nothing_had_happened",
+            "test_counting.py::test_another_stream_may_be_planned_within_a_batch",
+            "test_docs.py::test_a_block_runs[late-rows.md A handler]",
+            "test_docs.py::test_a_block_runs[repair-nightly.md The query and the job]",
+            "test_restart.py::test_a_source_that_is_always_busy_has_caught_up",
         ),
         "has policies in Python": (
-            "test_docs.py::test_a_timeline_is_what_happens[policies.md:436 In Python]",
+            "test_docs.py::test_a_timeline_is_what_happens[policies.md In Python]",
             "test_own_policies.py",
         ),
+        "needs the command line": ("test_upgrades.py",),
     }
 )

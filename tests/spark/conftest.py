@@ -96,7 +96,7 @@ if CONNECT:
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Skip what a client of Spark Connect cannot run, each by its reason."""
     for item in items if CONNECT else ():
-        name = item.nodeid.removeprefix("tests/spark/")
+        name = re.sub(r"(\.md):\d+", r"\1", item.nodeid.removeprefix("tests/spark/"))
         for reason, starts in WITHOUT_CONNECT.items():
             if name.startswith(tuple(starts)):
                 item.add_marker(pytest.mark.skip(reason=f"it {reason}"))

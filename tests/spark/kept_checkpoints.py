@@ -7,6 +7,7 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
 import tarfile
 import tempfile
@@ -14,10 +15,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 import eventtide as et
-from eventtide import WatermarkPolicies, _jvm
+from eventtide import WatermarkPolicies, _bridge
 from eventtide._text.schemas import row_type
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - PySpark's own convention
+
+from tests.spark.batch_results import read_from, writes_to
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -101,19 +104,20 @@ def query_of(name: str) -> str:
 def run(spark: SparkSession, query: str, batches: Sequence[Batch], folder: Path) -> list[str]:
     """Go on from a folder's checkpoint to the end of the batches, and return what comes out."""
     schema = row_type(SCHEMA)
-    script = _jvm.script(spark, schema)
-    results: list[str] = []
+    script = _bridge.of(spark).script(spark, schema)
+    results = folder / "results"
+    shutil.rmtree(results, ignore_errors=True)
+    results.mkdir(parents=True)
     try:
         for batch in batches:
             script.add(batch, partitions=2)
         events = script.stream().withColumn("ts", F.to_timestamp("ts"))
         writer = QUERIES[query](events).writeStream.trigger(availableNow=True)
         writer = writer.option("checkpointLocation", str(folder / "checkpoint"))
-        writer.foreachBatch(lambda rows, _: results.extend(map(str, rows.collect())))
-        writer.start().awaitTermination()
+        writer.foreachBatch(writes_to(results)).start().awaitTermination()
     finally:
         script.close()
-    return sorted(results)
+    return sorted(row for rows in read_from(results).values() for row in rows)
 
 
 def main(folder: Path, names: Sequence[str]) -> None:

@@ -12,16 +12,10 @@ from eventtide import WatermarkPolicies
 from pyspark.errors import StreamingQueryException
 from pyspark.sql import functions as F  # noqa: N812 - PySpark's own convention
 
+from tests.spark.batch_results import read_from, writes_to
 from tests.spark.checkpoints import set_back
 from tests.spark.queries import at
-from tests.spark.window_runs import (
-    WITHOUT_CODE,
-    WindowRun,
-    late_rows,
-    scripted,
-    settings,
-    told,
-)
+from tests.spark.window_runs import WITHOUT_CODE, WindowRun, late_rows, scripted, settings
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -89,27 +83,25 @@ def test_state_that_a_sink_does_not_ask_for_again_is_there_all_the_same(
     spark: SparkSession, tmp_path: Path
 ) -> None:
     """Of Spark's own operators, in a batch without rows, in the second format of Spark's state."""
-    results: dict[int, list[str]] = {}
+    checkpoint, folder = tmp_path / "checkpoint", tmp_path / "results"
+    folder.mkdir()
 
     def run(has: int) -> None:
-        def take(rows: DataFrame, batch: int) -> None:
-            if batch > has:
-                results[batch] = told(rows)
-
         with scripted(spark, BATCHES[2:] + BATCHES[:1] + [[row(5, at(160))]]) as events:
-            writer = of_sparks_own(events).results.writeStream.foreachBatch(take)
-            writer = writer.option("checkpointLocation", str(tmp_path))
+            writer = of_sparks_own(events).results.writeStream
+            writer = writer.foreachBatch(writes_to(folder, after=has))
+            writer = writer.option("checkpointLocation", str(checkpoint))
             writer.trigger(availableNow=True).start().awaitTermination()
 
     version = {"spark.sql.streaming.stateStore.checkpointFormatVersion": "2"}
     with settings(spark, version | WITHOUT_CODE):
         run(has=-1)
-        wanted = dict(results)
+        wanted = read_from(folder)
         last = max(wanted)
         assert wanted[last]  # of windows that the rows before have closed
-        set_back(tmp_path, last, ())
+        set_back(checkpoint, last, ())
         run(has=last)
-        assert results == wanted
+        assert read_from(folder) == wanted
 
 
 REFUSED = [[row(1, at(101))], [row(2, at(115)), (3, AHEAD, "b", 1, *NOTHING)], [row(4, at(131))]]

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from eventtide import WindowBuilder
     from pyspark.sql import Column, DataFrame, SparkSession
 
-    from tests.spark.window_runs import Rows
+    from tests.spark.batch_results import Rows
 
     Windowed: TypeAlias = Callable[[DataFrame], WindowBuilder]
 

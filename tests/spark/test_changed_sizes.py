@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from eventtide import WindowBuilder
     from pyspark.sql import DataFrame, SparkSession
 
-    from tests.spark.window_runs import Rows
+    from tests.spark.batch_results import Rows
 
     Sizes: TypeAlias = Callable[[WindowBuilder], WindowBuilder]
 

@@ -80,13 +80,14 @@ def test_a_batch_that_is_read_twice_is_counted_once(
     spark: SparkSession, files: Path, tmp_path: Path
 ) -> None:
     """`foreachBatch` may run as many jobs over its frame as it likes."""
-    counts = []
 
-    def twice(batch: DataFrame, _: int) -> None:
-        counts.extend([batch.count(), batch.count()])
+    def twice(batch: DataFrame, number: int) -> None:
+        counts = f"{batch.count()} {batch.count()}"
+        (tmp_path / f"counts-{number}").write_text(counts, encoding="utf-8")
 
     substreams = run_for_each_batch(watermarked(spark, files), twice, tmp_path)
-    assert counts[0] == counts[1] == sum(line.rows_total for line in substreams)
+    total = sum(line.rows_total for line in substreams)
+    assert (tmp_path / "counts-0").read_text("utf-8") == f"{total} {total}"
 
 
 def test_two_queries_from_one_dataframe_do_not_share_state(

@@ -12,11 +12,11 @@ from eventtide.storm import StormWindow
 from eventtide.testing import Script
 from pyspark.sql import functions as F  # noqa: N812 - PySpark's own convention
 
+from tests.spark.batch_results import read_from, told, writes_to
 from tests.spark.checkpoints import INDEX, LATE, LEDGER, LOST, STATE, set_back
 from tests.spark.events import SCHEMA, Disorder, cut, exact, merged
-from tests.spark.late_handler.calls import Calls
 from tests.spark.queries import EVENTS, at, counts
-from tests.spark.window_runs import WITHOUT_CODE, WindowRun, settings, told
+from tests.spark.window_runs import WITHOUT_CODE, WindowRun, settings
 from tests.thorough import sampled
 
 if TYPE_CHECKING:
@@ -242,16 +242,23 @@ def test_the_handler_of_late_rows_is_called(spark: SparkSession, tmp_path: Path)
     for batch in first, second, [(at(1), "late"), (at(29), "on time too")]:
         rows = spark.createDataFrame(batch, "ts string, key string").coalesce(1)
         rows.write.json(str(files), mode="append")
-    calls = Calls()
+    called, results = tmp_path / "called", tmp_path / "results"
+    results.mkdir()
+
+    def handle(rows: DataFrame, _: et.LateContext) -> None:
+        with called.open("a", encoding="utf-8") as file:
+            file.write(" ".join(row["key"] for row in rows.collect()))
+
     events = spark.readStream.schema(EVENTS).option("maxFilesPerTrigger", 1).json(str(files))
     window = et.window(events).event_time("ts", LAG).key_by("key").tumbling("10s")
-    window = window.agg(F.count("*").alias("n")).on_late(calls)
-    given: list[str] = []
+    window = window.agg(F.count("*").alias("n")).on_late(handle)
+    write = writes_to(results)
     writer = writes(window.results, tmp_path / "checkpoint")
-    writer = writer.foreachBatch(lambda rows, _: given.extend(told(rows.select("key", "n"))))
+    writer = writer.foreachBatch(lambda rows, batch: write(rows.select("key", "n"), batch))
     query = et.start(window, writer, drain=True)
     query.awaitTermination()
-    assert calls.keys == ["late"]
+    assert called.read_text("utf-8") == "late"
+    given = [row for rows in read_from(results).values() for row in rows]
     assert given == ["Row(key='on time too', n=1)", "Row(key='on time', n=2)"]
     report = et.progress(query)
     assert (report.on_time, sum(report.late.values())) == (3, 1)

@@ -10,8 +10,9 @@ from eventtide import WatermarkPolicies, WindowTrigger
 from eventtide.storm import Count, StormWindow
 from pyspark.sql import functions as F  # noqa: N812 - PySpark's own convention
 
+from tests.spark.batch_results import told
 from tests.spark.queries import at
-from tests.spark.window_runs import WITHOUT_CODE, settings, told
+from tests.spark.window_runs import WITHOUT_CODE, settings
 from tests.thorough import pairs
 
 if TYPE_CHECKING:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from eventtide import WindowBuilder
     from pyspark.sql import Column, DataFrame, SparkSession
 
-    from tests.spark.window_runs import Rows
+    from tests.spark.batch_results import Rows
 
 HIGHEST = WatermarkPolicies.max_event_time()
 BATCHES = cut(Disorder(seed=5, late_by=30.0, gap=0.6).events(120), seed=5, batches=4)

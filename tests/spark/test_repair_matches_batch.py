@@ -16,9 +16,10 @@ from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 from pyspark.sql import functions as F  # noqa: N812 - PySpark's own convention
 
+from tests.spark.batch_results import told
 from tests.spark.events import SCHEMA, Disorder, cut, merged
 from tests.spark.queries import at
-from tests.spark.window_runs import WITHOUT_CODE, settings, told
+from tests.spark.window_runs import WITHOUT_CODE, settings
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -18,11 +18,12 @@ from pyspark.sql import functions as F  # noqa: N812 - PySpark's own convention
 
 from tests.spark import test_key_restart as keyed
 from tests.spark import test_window_restart as windows
+from tests.spark.batch_results import Rows, told
 from tests.spark.chaos_files import halted, stalled
 from tests.spark.checkpoints import LOST, set_back
 from tests.spark.events import SCHEMA, Disorder, cut, exact, merged
 from tests.spark.queries import at
-from tests.spark.window_runs import WITHOUT_CODE, Rows, WindowRun, late_rows, settings, told
+from tests.spark.window_runs import WITHOUT_CODE, WindowRun, late_rows, settings
 
 if TYPE_CHECKING:
     from collections.abc import Callable

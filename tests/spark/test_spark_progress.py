@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import json
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import eventtide as et
 import pytest
@@ -12,6 +11,7 @@ from eventtide.testing import Script
 from pyspark.sql import functions as F  # noqa: N812 - PySpark's own convention
 
 from tests.spark.queries import EVENTS, at
+from tests.spark.window_runs import operators
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -33,12 +33,6 @@ def per_key(events: DataFrame) -> WindowBuilder:
     """Count by key in windows of the key's own watermark: rows are judged at their partition."""
     window = et.window(events).event_time("ts", POLICY).watermark_scope("key").key_by("key")
     return window.tumbling("10s").agg(F.count("*").alias("n"))
-
-
-def operators(script: Script) -> list[dict[str, Any]]:
-    """Return what Spark says of the window in each batch; PySpark cannot read a batch of 0 ms."""
-    reports = [json.loads(p.json()) for p in script.streaming_query._jsq.recentProgress()]
-    return [operator for report in reports for operator in report["stateOperators"]]
 
 
 @pytest.mark.smoke

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from pyspark.sql import SparkSession
 
-    from tests.spark.window_runs import Rows
+    from tests.spark.batch_results import Rows
 
 REFUSED = {
     "windows-state1": r"LEDGER_VERSION\] .* version 3; .* reads 9",

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from contextlib import redirect_stdout
+from io import StringIO
 from typing import TYPE_CHECKING
 
 import eventtide as et
@@ -124,8 +126,10 @@ def test_three_ways_make_one_plan(spark: SparkSession) -> None:
 
 
 def plan(window: WindowBuilder) -> str:
-    """Return the plan of the results, without what is new each time."""
-    text = window.results._jdf.queryExecution().optimizedPlan().toString()
+    """Return the optimized plan of the results, without what is new each time."""
+    with redirect_stdout(StringIO()) as said:
+        window.results.explain(mode="extended")
+    text = said.getvalue().partition("== Optimized")[2].partition("== Physical")[0]
     return re.sub(
         r"#\d+L?|(?<=_common_expr_)\d+|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", "#", text
     )

@@ -5,28 +5,29 @@ from __future__ import annotations
 import json
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeAlias
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any
 
 import eventtide as et
 from eventtide import _bridge
 from eventtide._text.schemas import row_type
 from eventtide.testing._values import storable
 
+from tests.spark.batch_results import read_from, told, writes_to
 from tests.spark.checkpoints import LOST, set_back
 from tests.spark.events import SCHEMA
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
-    from pathlib import Path
 
     from eventtide import WindowBuilder
     from eventtide.testing import Script
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.streaming.query import StreamingQuery
 
+    from tests.spark.batch_results import Rows
     from tests.spark.events import Batches
-
-Rows: TypeAlias = list[str]
 
 # Compiling the code of a short query is most of what it costs.
 WITHOUT_CODE = {
@@ -75,19 +76,15 @@ class WindowRun:
 
     def to_the_end(self, checkpoint: Path, has: int = -1) -> dict[int, Rows]:
         """Go on from a checkpoint, and return the rows of each batch after the last one it has."""
-        results: dict[int, Rows] = {}
-
-        def take(rows: DataFrame, batch: int) -> None:
-            if batch > has:
-                results[batch] = told(rows)
-
-        with scripted(self.spark, self.batches) as events:
+        with scripted(self.spark, self.batches) as events, TemporaryDirectory() as folder:
             window = self.window(events)
-            writer = self.followed_by(window.results).writeStream.foreachBatch(take)
+            writer = self.followed_by(window.results).writeStream
+            writer = writer.foreachBatch(writes_to(Path(folder), after=has))
             writer = writer.option("checkpointLocation", str(checkpoint))
             query = et.start(window, writer.trigger(availableNow=True), drain=self.drain)
             with et.named_errors():
                 query.awaitTermination()
+            results = read_from(Path(folder))
             if results and self.counts_rows:
                 assert self._rows_known(query) == sum(map(len, self.batches))
         return results
@@ -109,11 +106,6 @@ class WindowRun:
         return report.on_time + sum(report.late.values())
 
 
-def told(rows: DataFrame) -> Rows:
-    """Return rows as text, in an order of their own."""
-    return sorted(str(row) for row in rows.collect())
-
-
 def late_rows(spark: SparkSession, checkpoint: Path, window: int | None = None) -> Rows:
     """Return a late log with all that is the same however often a batch was run."""
     return told(et.read_late(checkpoint, window=window, spark=spark))
@@ -121,5 +113,16 @@ def late_rows(spark: SparkSession, checkpoint: Path, window: int | None = None) 
 
 def operators(script: Script) -> list[dict[str, Any]]:
     """Return what each batch did to the state of its one window."""
-    batches = [json.loads(each.json()) for each in script.streaming_query._jsq.recentProgress()]
+    batches = map(json.loads, _progress(script.streaming_query))
     return [operator for batch in batches for operator in batch["stateOperators"]]
+
+
+def _progress(query: StreamingQuery) -> Iterator[str]:
+    # PySpark's own `recentProgress` cannot read a batch of 0 ms
+    if hasattr(query, "_jsq"):
+        return (batch.json() for batch in query._jsq.recentProgress())
+    from pyspark.sql.connect.proto import StreamingQueryCommand  # noqa: PLC0415 - of a client
+
+    command = StreamingQueryCommand(recent_progress=True)
+    answer = query._execute_streaming_query_cmd(command)  # type: ignore[attr-defined] # of a client
+    return iter(answer.recent_progress.recent_progress_json)

@@ -11,7 +11,7 @@ from eventtide import WatermarkPolicies
 from pyspark.sql import functions as F  # noqa: N812 - PySpark's own convention
 
 from tests.pages import ROOT, blocks
-from tests.spark.window_runs import told
+from tests.spark.batch_results import told
 from tests.tables.conftest import each_table
 
 if TYPE_CHECKING:
