@@ -1,4 +1,4 @@
-"""Cases of which CI runs some: `dev/test --thorough` runs them all."""
+"""Cases of which CI runs some: `dev/test --thorough` runs them all, and older Sparks the fewest."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from _pytest.mark import ParameterSet
 
-__all__ = ["pairs", "sampled"]
+__all__ = ["pairs", "sampled", "smoked"]
 
 
 def sampled(
@@ -27,6 +27,11 @@ def sampled(
         )
         for case in cases
     ]
+
+
+def smoked(cases: Iterable[Any], of: Container[Any]) -> list[ParameterSet]:
+    """Return parameters of a test, with the mark `smoke` on those in `of`."""
+    return [pytest.param(case, marks=[pytest.mark.smoke] if case in of else []) for case in cases]
 
 
 def pairs(first: Collection[Any], second: Collection[Any]) -> list[ParameterSet]:

@@ -180,14 +180,14 @@ def test_sizes_and_aggregates_change_at_once(spark: SparkSession, tmp_path: Path
     assert set(nulls) == {True, False}
 
 
-@pytest.mark.parametrize(
-    "others",
-    [
-        [tumbling("4s"), sliding("16s", "8s"), tumbling("16s")],
-        [sliding("40s", "2s"), tumbling("20s"), sliding("40s", "20s")],
-        [tumbling("2s"), tumbling("4s"), sliding("12s", "4s"), sliding("24s", "8s")],
-    ],
-)
+AGAIN = [
+    [tumbling("4s"), sliding("16s", "8s"), tumbling("16s")],
+    [sliding("40s", "2s"), tumbling("20s"), sliding("40s", "20s")],
+    [tumbling("2s"), tumbling("4s"), sliding("12s", "4s"), sliding("24s", "8s")],
+]
+
+
+@pytest.mark.parametrize("others", sampled(AGAIN, quick=AGAIN[-1:]))
 def test_sizes_change_again(spark: SparkSession, tmp_path: Path, others: list[Sizes]) -> None:
     """The frames stay those of the first query."""
     ends = [*range(2, len(others) + 1), len(BATCHES)]
@@ -213,7 +213,7 @@ def test_windows_may_not_end_where_none_did(
             changed.run(tmp_path, 0)
 
 
-@pytest.mark.parametrize("change", CHANGES)
+@pytest.mark.parametrize("change", sampled(CHANGES, quick=["coarser", "shorter", "delayed"]))
 def test_each_row_is_in_a_window_or_late(spark: SparkSession, tmp_path: Path, change: str) -> None:
     """Over all runs together: none is lost between the windows of two sizes."""
     before, after = CHANGES[change]

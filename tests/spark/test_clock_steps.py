@@ -15,6 +15,7 @@ from pyspark.sql import functions as F  # noqa: N812 - PySpark's own convention
 from tests.spark.checkpoints import set_back
 from tests.spark.queries import EVENTS, at, counts
 from tests.spark.window_runs import settings
+from tests.thorough import smoked
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -134,8 +135,7 @@ def jumped(query: Callable[[DataFrame], DataFrame], by: str) -> Script:
 LULL = WatermarkPolicies.limiting_lag_and_lull("2s", "5s").throttle_by_frame("1s")
 
 
-@pytest.mark.smoke
-@pytest.mark.parametrize("policy", [REAL_TIME, BY_BOTH, LULL])
+@pytest.mark.parametrize("policy", smoked([REAL_TIME, BY_BOTH, LULL], of=[BY_BOTH]))
 def test_a_clock_that_runs_ahead_stops_a_query_whose_policy_follows_it(
     policy: et.WatermarkPolicy,
 ) -> None:

@@ -11,9 +11,9 @@ from eventtide.testing import Script
 from pyspark.sql import functions as F  # noqa: N812 - PySpark's own convention
 
 from tests.spark.queries import EVENTS, at
+from tests.thorough import pairs
 
 if TYPE_CHECKING:
-    from eventtide import WatermarkPolicy
     from pyspark.sql import DataFrame
 
 BY_CLOCK = {
@@ -23,18 +23,19 @@ BY_CLOCK = {
     "delay": WatermarkPolicies.limiting_lag_and_delay("1s", "3s"),
     "timer": WatermarkPolicies.max_event_time().emit_every("1s"),
 }
-profiles = pytest.mark.parametrize("profile", ["spark", "storm", "voltsp"])
+PROFILES = ["spark", "storm", "voltsp"]
 
 
-@profiles
-@pytest.mark.parametrize("policy", BY_CLOCK.values(), ids=BY_CLOCK)
+@pytest.mark.parametrize(("policy", "profile"), pairs(BY_CLOCK, PROFILES))
 def test_a_clock_that_moves_the_watermark_step_by_step(
-    profile: Literal["spark", "storm", "voltsp"], policy: WatermarkPolicy
+    policy: str, profile: Literal["spark", "storm", "voltsp"]
 ) -> None:
     """After each kind of batch: with rows, by the clock, and with rows while the clock moves."""
 
     def query(events: DataFrame) -> DataFrame:
-        window = et.window(events).event_time("ts", policy).tumbling("10s").profile(profile)
+        window = (
+            et.window(events).event_time("ts", BY_CLOCK[policy]).tumbling("10s").profile(profile)
+        )
         return window.agg(F.count("*").alias("n")).results.select("n")
 
     with Script(query, EVENTS, clock=at(5)) as script:

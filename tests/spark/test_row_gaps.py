@@ -135,8 +135,13 @@ def played(spark: SparkSession, batches: Batches, number: int) -> tuple[set[Any]
     return found, dict(progress.late)
 
 
-@pytest.mark.smoke
-@pytest.mark.parametrize("code", [{}, WITHOUT_CODE], ids=["generated", "interpreted"])
+@pytest.mark.parametrize(
+    "code",
+    [
+        pytest.param({}, id="generated", marks=pytest.mark.smoke),
+        pytest.param(WITHOUT_CODE, id="interpreted"),
+    ],
+)
 def test_sessions_are_those_of_the_model_however_batches_are_cut(
     spark: SparkSession, code: dict[str, str]
 ) -> None:

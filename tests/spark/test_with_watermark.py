@@ -11,6 +11,7 @@ from eventtide.testing import Script
 from pyspark.sql import functions as F  # noqa: N812 - PySpark's own convention
 
 from tests.spark.queries import EVENTS, at, counts, stock
+from tests.thorough import smoked
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -28,8 +29,7 @@ BATCHES = [
 ]
 
 
-@pytest.mark.smoke
-@pytest.mark.parametrize("mode", ["append", "update"])
+@pytest.mark.parametrize("mode", smoked(["append", "update"], of=["append"]))
 def test_a_fixed_lag_gives_the_same_rows_as_spark(mode: str) -> None:
     """One substream under a fixed lag is what withWatermark is, row for row."""
     outcomes = []
@@ -77,8 +77,10 @@ def collected(events: DataFrame) -> DataFrame:
     )
 
 
-@pytest.mark.smoke
-@pytest.mark.parametrize("then", [deduplicated, sessions, chained, repartitioned, collected])
+@pytest.mark.parametrize(
+    "then",
+    smoked([deduplicated, sessions, chained, repartitioned, collected], of=[deduplicated, chained]),
+)
 def test_spark_operators_work_under_a_policy(then: Callable[[DataFrame], DataFrame]) -> None:
     """Each of Spark's operators gives the rows that it gives under its own watermark."""
 

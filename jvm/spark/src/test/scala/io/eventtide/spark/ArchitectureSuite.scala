@@ -9,10 +9,12 @@ import com.tngtech.archunit.lang.syntax.ArchRuleDefinition.{classes, noClasses}
 import com.tngtech.archunit.library.Architectures.layeredArchitecture
 import com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.slices
 import org.scalatest.funsuite.AnyFunSuite
+import org.scalatest.tags.Slow
 
 /** The layers of `docs/architecture.md`. Each rule is tried on classes that break it as well: those of
   * `PlantedViolations`.
   */
+@Slow
 final class ArchitectureSuite extends AnyFunSuite {
   import ArchitectureSuite._
 

@@ -2,6 +2,7 @@ package io.eventtide.spark
 
 import org.apache.spark.sql.Row
 import org.scalatest.funsuite.AnyFunSuite
+import org.scalatest.tagobjects.Slow
 
 import io.eventtide.spark.testkit.Script
 
@@ -11,7 +12,7 @@ class JavaSuite extends AnyFunSuite with RocksSession {
     JavaUser.countMinutes(spark)
   }
 
-  test("a Java program has Storm's and VoltSP's builders, and a function of a window") {
+  test("a Java program has Storm's and VoltSP's builders, and a function of a window", Slow) {
     val hourly = JavaUser.hourly(rows).results.columns.toSeq
     assert(hourly.startsWith(Seq("window", "device", "count")) && hourly.last == "trigger")
     val script = Script(spark, "ts timestamp, device string")(JavaUser.bolt(_).results)

@@ -10,6 +10,7 @@ import org.apache.spark.sql.functions.{count, lit}
 import org.apache.spark.sql.streaming.{DataStreamWriter, StreamingQuery, StreamingQueryException}
 import org.apache.spark.sql.{DataFrame, Row}
 import org.scalatest.funsuite.AnyFunSuite
+import org.scalatest.tagobjects.Slow
 
 import io.eventtide.spark.latelog.{LateHandlerQuery, LateReadOptions, RetainTempCheckpoint}
 import io.eventtide.spark.voltsp.{TimeConfig, VoltSPWindow, Windows}
@@ -78,7 +79,7 @@ class LateHandlerSuite extends AnyFunSuite with RocksSession {
     assert(made.map(_.take(2)) == Seq("ac", "d "))
   }
 
-  test("a handler that fails stops the query, with a named error") {
+  test("a handler that fails stops the query, with a named error", Slow) {
     val (input, window, writer) = begun("fails")(_.onLate(late _))
     val query = window.start(writer)
     open(input, query)
@@ -91,7 +92,7 @@ class LateHandlerSuite extends AnyFunSuite with RocksSession {
     intercept[StreamingQueryException](query.awaitTermination())
   }
 
-  test("the errors of a handler may be logged, and another choice is refused") {
+  test("the errors of a handler may be logged, and another choice is refused", Slow) {
     val (input, window, writer) = begun("logs")(_.onLate(late _, "log"))
     val query = window.start(writer)
     open(input, query)

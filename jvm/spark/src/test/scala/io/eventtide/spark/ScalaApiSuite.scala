@@ -9,6 +9,7 @@ import org.apache.spark.sql.functions.{avg, col, count, expr, lit, max, sum}
 import org.apache.spark.sql.streaming.Trigger
 import org.apache.spark.sql.{DataFrame, Dataset, Row}
 import org.scalatest.funsuite.AnyFunSuite
+import org.scalatest.tagobjects.Slow
 
 import io.eventtide.kernel.watermark.{CustomPolicyKind, ParamSpec, WatermarkPolicy => KernelPolicy}
 import io.eventtide.spark.implicits._
@@ -54,7 +55,7 @@ class ScalaApiSuite extends AnyFunSuite with RocksSession {
     }
   }
 
-  test("a checkpoint is described, and says whether a plan continues from it") {
+  test("a checkpoint is described, and says whether a plan continues from it", Slow) {
     scripted { script =>
       script.rows(at("00:00:07", "a", 1), at("00:01:10", "a", 2))
       val report = Eventtide.checkpoint(script.streamingQuery)
@@ -81,7 +82,7 @@ class ScalaApiSuite extends AnyFunSuite with RocksSession {
     }
   }
 
-  test("a wrong expectation of a script lists the differences") {
+  test("a wrong expectation of a script lists the differences", Slow) {
     scripted { script =>
       script.rows(at("00:00:07", "a", 1), at("00:01:10", "a", 2))
       val error = intercept[AssertionError](script.expect(Row("a")))
@@ -103,7 +104,7 @@ class ScalaApiSuite extends AnyFunSuite with RocksSession {
     assert(bounds.collect().toSet == Set(Row(30, 0, 50), Row(30, 1, 10), Row(30, 1, 30)))
   }
 
-  test("written results are repaired with late rows") {
+  test("written results are repaired with late rows", Slow) {
     def averages(rows: DataFrame) = minutes(rows).agg(avg("v").as("mean"))
     val onTime = Seq(("00:00:01", "a", 1), ("00:01:10", "a", 5), ("00:00:02", "b", 3))
     val late = Seq(("00:00:03", "a", 9), ("00:02:04", "c", 2))
@@ -121,7 +122,7 @@ class ScalaApiSuite extends AnyFunSuite with RocksSession {
     )
   }
 
-  test("values that Spark cannot compare are repaired, too") {
+  test("values that Spark cannot compare are repaired, too", Slow) {
     val byDevice = expr("map_from_entries(collect_list(struct(device, v)))").as("by_device")
     def maps(rows: DataFrame) =
       Eventtide
@@ -142,7 +143,7 @@ class ScalaApiSuite extends AnyFunSuite with RocksSession {
     )
   }
 
-  test("late rows merge sessions, and the results they replace are gone") {
+  test("late rows merge sessions, and the results they replace are gone", Slow) {
     def sessions(rows: DataFrame) =
       Eventtide.window(rows).eventTime("ts").keyBy("device").session("10s").agg(sum("v").as("s"))
     val onTime = Seq(("00:00:01", "a", 1), ("00:00:15", "a", 2), ("00:05:00", "a", 4))
@@ -170,7 +171,7 @@ class ScalaApiSuite extends AnyFunSuite with RocksSession {
     assert(refused(minutes(rows), stream).contains("is a stream"))
   }
 
-  test("a window starts its own writer, drains, and refuses a writer of other rows") {
+  test("a window starts its own writer, drains, and refuses a writer of other rows", Slow) {
     val folder = Files.createTempDirectory("rows").toString
     batch(("00:00:01", "a", 1), ("00:00:02", "a", 2)).write.mode("append").parquet(folder)
     val rows = spark.readStream.schema("ts timestamp, device string, v int").parquet(folder)

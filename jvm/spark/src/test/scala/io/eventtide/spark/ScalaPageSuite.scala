@@ -4,6 +4,7 @@ import org.apache.spark.sql.functions.{col, count, lit, sum, window}
 import org.apache.spark.sql.streaming.StreamingQuery
 import org.apache.spark.sql.{DataFrame, Row, SparkSession}
 import org.scalatest.funsuite.AnyFunSuite
+import org.scalatest.tags.Slow
 
 import io.eventtide.spark.implicits._
 import io.eventtide.spark.storm.{Count, StormWindow}
@@ -13,6 +14,7 @@ import io.eventtide.spark.voltsp.Windows
 /** The examples of docs/reference/scala.md, each between two comments; tests/unit compares them with
   * the pages. The examples in Java are in JavaUser.java.
   */
+@Slow
 class ScalaPageSuite extends AnyFunSuite with PageRows {
   private def configured: SparkSession = {
     // begin

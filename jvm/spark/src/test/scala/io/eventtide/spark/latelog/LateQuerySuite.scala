@@ -9,6 +9,7 @@ import org.apache.spark.sql.functions.lit
 import org.apache.spark.sql.streaming.{StreamingQueryException, Trigger}
 import org.apache.spark.sql.{DataFrame, Row}
 import org.scalatest.funsuite.AnyFunSuite
+import org.scalatest.tagobjects.Slow
 
 import io.eventtide.spark.options.{LateMode, LateSettings}
 import io.eventtide.spark.{DirectFiles, EventtideException, LocalSession}
@@ -89,7 +90,7 @@ class LateQuerySuite extends AnyFunSuite with LocalSession {
 
   private def hadoopConf = spark.sessionState.newHadoopConf()
 
-  test("a batch that was written down as logged stays so when it is run again under late='count'") {
+  test("a batch that was written down as logged stays so when it is run again under late='count'", Slow) {
     val query = newQuery()
     running(query) { _ => query.feed(10); query.feed(5) }
     query.uncommit(1)
@@ -113,7 +114,7 @@ class LateQuerySuite extends AnyFunSuite with LocalSession {
     }
   }
 
-  test("the log outlives Spark's own logs, and counts go on over a restart") {
+  test("the log outlives Spark's own logs, and counts go on over a restart", Slow) {
     withConf("spark.sql.streaming.minBatchesToRetain", "2") {
       val query = newQuery()
       running(query) { _ => query.feed(100); (1L to 5L).foreach(query.feed(_)) }
@@ -168,7 +169,7 @@ class LateQuerySuite extends AnyFunSuite with LocalSession {
     }
   }
 
-  test("a stream of the log sees rows as they become late, and is quiet in between") {
+  test("a stream of the log sees rows as they become late, and is quiet in between", Slow) {
     val query = newQuery()
     running(query) { _ =>
       query.feed(10)
@@ -187,7 +188,7 @@ class LateQuerySuite extends AnyFunSuite with LocalSession {
     }
   }
 
-  test("a stream of the log may take some batches at a time") {
+  test("a stream of the log may take some batches at a time", Slow) {
     val query = newQuery()
     def take(options: (String, String)*) = {
       val sizes = ArrayBuffer.empty[Long]
@@ -246,7 +247,7 @@ class LateQuerySuite extends AnyFunSuite with LocalSession {
     assert(run.awaitTermination(60000) && query.late == Seq(5, 6))
   }
 
-  test("of several windows one is chosen, or the error lists them") {
+  test("of several windows one is chosen, or the error lists them", Slow) {
     val query = newQuery()
     val both = MarkLate.on(query.marked.withColumn("more", lit(1)), log)
     try {
@@ -266,7 +267,7 @@ class LateQuerySuite extends AnyFunSuite with LocalSession {
     assert(refusal(read("2")).getMessage.contains("'2'"))
   }
 
-  test("columns may come and go from run to run, but not change their types") {
+  test("columns may come and go from run to run, but not change their types", Slow) {
     val query = newQuery()
     running(query) { _ => query.feed(10); query.feed(5) }
     running(query.next(log, _.withColumn("more", lit(1)))) { _.feed(6) }

@@ -7,6 +7,7 @@ import scala.util.{Failure, Success, Try}
 
 import com.fasterxml.jackson.databind.ObjectMapper
 import org.scalatest.funsuite.AnyFunSuite
+import org.scalatest.tagobjects.Slow
 
 import io.eventtide.spark.EventtideException
 
@@ -47,7 +48,7 @@ class DurationTextSuite extends AnyFunSuite {
     }
   }
 
-  test("a giant text is refused with its beginning") {
+  test("a giant text is refused with its beginning", Slow) {
     for (text <- Seq("1s " * 200000 + "!", "x" * 1000000, "1" * 1000000, "1s" * 1000000)) {
       val error = intercept[EventtideException](DurationText.micros("lag", text))
       assert(error.getMessage.length < 1000)

@@ -10,6 +10,7 @@ import org.apache.spark.SPARK_VERSION
 import org.apache.spark.sql.Row
 import org.apache.spark.sql.streaming.{StreamingQuery, Trigger}
 import org.scalatest.funsuite.AnyFunSuite
+import org.scalatest.tagobjects.Slow
 
 import io.eventtide.spark.EventtideException
 
@@ -106,7 +107,7 @@ class ReportFunctionSuite extends AnyFunSuite with SqlPlans {
     assert(said.contains("93") || said.contains("00:01:3"), said)
   }
 
-  test("a view of a report has the present state each time it is read") {
+  test("a view of a report has the present state each time it is read", Slow) {
     spark.sql("CREATE OR REPLACE TEMP VIEW live AS SELECT * FROM eventtide_progress('later')")
     val unknown = intercept[EventtideException](spark.table("live").collect())
     assert(unknown.getCondition == "QUERY_UNKNOWN")
@@ -120,7 +121,7 @@ class ReportFunctionSuite extends AnyFunSuite with SqlPlans {
     } finally later.stop()
   }
 
-  test("a query is not shown to another session, neither while it runs nor later") {
+  test("a query is not shown to another session, neither while it runs nor later", Slow) {
     val marked = "SELECT * FROM eventtide_watermark(TABLE(events), ts, with_fixed_lag('5s'))"
     val run = spark.sql(marked).writeStream.queryName("private").format("noop").start()
     val other = spark.newSession()
@@ -141,7 +142,7 @@ class ReportFunctionSuite extends AnyFunSuite with SqlPlans {
     assert(refused("private") == "QUERY_UNKNOWN" && refused(run.id.toString) == "QUERY_UNKNOWN")
   }
 
-  test("a name is the query that has stopped last, if none of that name runs") {
+  test("a name is the query that has stopped last, if none of that name runs", Slow) {
     val marked = "SELECT * FROM eventtide_watermark(TABLE(events), ts, with_fixed_lag('5s')"
     for (name <- Seq("first", "second", "third")) {
       val rows = spark.sql(s"$marked, name => '$name')")

@@ -18,10 +18,12 @@ import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.types.{IntegerType, StructType}
 import org.scalatest.BeforeAndAfterEach
 import org.scalatest.funsuite.AnyFunSuite
+import org.scalatest.tags.Slow
 
 import io.eventtide.kernel.window.FrameWindowState
 
 /** The rows of partitions that become those of others; queries test what their records hold. */
+@Slow
 final class StateRecordsSuite extends AnyFunSuite with BeforeAndAfterEach {
   import StateRecordsSuite._
 

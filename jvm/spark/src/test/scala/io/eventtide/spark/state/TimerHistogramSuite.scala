@@ -4,10 +4,12 @@ import scala.collection.mutable
 import scala.util.Random
 
 import org.scalatest.funsuite.AnyFunSuite
+import org.scalatest.tags.Slow
 
 import io.eventtide.kernel.window.{ByteSink, ByteSource, FrameWindowState}
 
 /** When keys are due, beside a plain map of them. */
+@Slow
 final class TimerHistogramSuite extends AnyFunSuite {
   private val Never = FrameWindowState.Never
 

@@ -17,11 +17,13 @@ import org.apache.spark.sql.types.{BinaryType, IntegerType, LongType, StringType
 import org.apache.spark.unsafe.types.UTF8String
 import org.scalacheck.Gen
 import org.scalatest.funsuite.AnyFunSuite
+import org.scalatest.tags.Slow
 import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
 
 import io.eventtide.spark.state.AggregateFunctions
 
 /** What is collected by key and frame comes out, whatever the keys, the frames and the memory. */
+@Slow
 final class FrameHashMapSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   private val keys =
     Seq(AttributeReference("a", IntegerType)(), AttributeReference("b", StringType)())

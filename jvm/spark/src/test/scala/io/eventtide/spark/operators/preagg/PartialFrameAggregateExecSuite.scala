@@ -26,6 +26,7 @@ import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.types.BinaryType
 import org.apache.spark.sql.{DataFrame, classic}
 import org.scalatest.funsuite.AnyFunSuite
+import org.scalatest.tagobjects.Slow
 
 import io.eventtide.spark.LocalSession
 import io.eventtide.spark.state.AggregateFunctions
@@ -121,7 +122,7 @@ final class PartialFrameAggregateExecSuite extends AnyFunSuite with LocalSession
     }
 
   for (key <- Seq("id % 40009", "cast(id % 40009 AS int)", "nullif(id % 40009, 13)"))
-    test(s"so are those of many keys, as $key, whose rows are set aside") {
+    test(s"so are those of many keys, as $key, whose rows are set aside", Slow) {
       val rows =
         spark.range(0, 200_000, 1, 1).selectExpr(s"$key AS key", "id div 30000 AS frame", value)
       assert(found(rows, generated = true) == expected(rows))
@@ -131,7 +132,7 @@ final class PartialFrameAggregateExecSuite extends AnyFunSuite with LocalSession
   private def inUnions[A](work: => A): A =
     withConf("spark.sql.codegen.wholeStage.union.enabled", "true")(work)
 
-  test("so are those of a union, whose code is generated once for each of its branches") {
+  test("so are those of a union, whose code is generated once for each of its branches", Slow) {
     def branch(from: Long): DataFrame =
       spark
         .range(from, from + 200_000, 1, 2)
@@ -172,7 +173,7 @@ final class PartialFrameAggregateExecSuite extends AnyFunSuite with LocalSession
       assert(most == Keys * 2L - 1)
     }
 
-  test("also to what takes all of them in one go, as sorting does") {
+  test("also to what takes all of them in one go, as sorting does", Slow) {
     val (rowsGiven, count, _) = totals(twice(partitions = 1), generated = true) { plan =>
       SortExec(Seq(SortOrder(plan.output.head, Ascending)), global = false, plan)
     }
@@ -180,7 +181,7 @@ final class PartialFrameAggregateExecSuite extends AnyFunSuite with LocalSession
     assert(count == Keys * 2L)
   }
 
-  test("also from a union, which stops no more than a branch") {
+  test("also from a union, which stops no more than a branch", Slow) {
     val rows = twice(partitions = 2).union(twice(partitions = 2))
     val (rowsGiven, count, _) = inUnions(totals(rows, generated = true)())
     assert(rowsGiven > Keys * 4L)

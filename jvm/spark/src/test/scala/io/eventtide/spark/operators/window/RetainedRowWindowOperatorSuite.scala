@@ -10,6 +10,7 @@ import org.apache.spark.sql.functions._
 import org.apache.spark.sql.types.StructType
 import org.apache.spark.sql.{Column, DataFrame, Row, classic}
 import org.scalatest.funsuite.AnyFunSuite
+import org.scalatest.tagobjects.Slow
 
 import io.eventtide.spark.testkit.{ScriptProvider, ScriptSource}
 import io.eventtide.spark.{LocalSession, RequestedWindow}
@@ -89,7 +90,7 @@ final class RetainedRowWindowOperatorSuite extends AnyFunSuite with LocalSession
 
   private def at(time: java.sql.Timestamp): Long = time.getTime / 1000 - 1000
 
-  test("the page's example, as aggregates") {
+  test("the page's example, as aggregates", Slow) {
     play(ids, "length.time" -> "PT20S", "slide.time" -> "PT10S") { played =>
       val first = Seq(3, 5, 7, 18, 26, 36).zipWithIndex.map { case (at, i) =>
         row(i + 1L, at.toDouble)
@@ -188,7 +189,7 @@ final class RetainedRowWindowOperatorSuite extends AnyFunSuite with LocalSession
     Seq.fill(all.remaining)(all.get())
   }
 
-  test("rows are handed out once a batch, with the windows that have them") {
+  test("rows are handed out once a batch, with the windows that have them", Slow) {
     play(Nil, "length.time" -> "PT20S", "slide.time" -> "PT10S", "result" -> "rows") { played =>
       val rows = Seq(3, 7, 5, 18, 26, 36).zipWithIndex.map { case (at, i) =>
         row(i + 1L, at.toDouble)
@@ -215,7 +216,7 @@ final class RetainedRowWindowOperatorSuite extends AnyFunSuite with LocalSession
     }
   }
 
-  test("many rows of a window, or long ones, come in several lines") {
+  test("many rows of a window, or long ones, come in several lines", Slow) {
     val long = "a" * 600000
     for ((user, count, lines) <- Seq(("a", 2500, Seq(1000, 1000, 500)), (long, 3, Seq(2, 1))))
       play(Nil, "length.time" -> "PT20S", "slide.time" -> "PT10S", "result" -> "rows") { played =>

@@ -15,6 +15,7 @@ import org.apache.spark.sql.execution.streaming.runtime.StreamExecution
 import org.apache.spark.sql.streaming.{StreamingQueryException, Trigger}
 import org.apache.spark.sql.{Dataset, Row}
 import org.scalatest.funsuite.AnyFunSuite
+import org.scalatest.tagobjects.Slow
 
 import io.eventtide.spark.query.monitor.WatermarkReport
 import io.eventtide.spark.{LocalSession, RateWindows}
@@ -67,7 +68,7 @@ final class ReportsDuringFilesSuite extends AnyFunSuite with LocalSession {
       Try(Said(file, asked.get(30, TimeUnit.SECONDS)))
     }
 
-  test("no report waits for a file, and each is on one batch as a whole") {
+  test("no report waits for a file, and each is on one batch as a whole", Slow) {
     val checkpoint = Files.createTempDirectory("checkpoint")
     val begun = run(checkpoint, until = 3)
     val gone = run(checkpoint, until = 5)

@@ -283,7 +283,7 @@ final class TwoDriversSuite extends AnyFunSuite with LocalSession {
     }
   }
 
-  test("one that has looked before another began, and writes after it has read, ends both") {
+  test("one that has looked before another began, and writes after it has read, ends both", Slow) {
     val shared = newShared()
     val at = s"before create offsets/$InMiddle"
     val first = new Stopped(shared, at)
@@ -318,7 +318,7 @@ final class TwoDriversSuite extends AnyFunSuite with LocalSession {
     checkRestart(shared, alone, RateWindows.counts(feed.rows))
   }
 
-  test("a first start that goes on once another has run ends by our name") {
+  test("a first start that goes on once another has run ends by our name", Slow) {
     // Spark 4.1 reads its logs once the sources are open, so that the second one may go on.
     val allowed = if (BuildInfo.sparkMinor == "4.1") Named else Set(TakenOver)
     val ofState = "before create state/10000/_metadata/metadata"
@@ -331,7 +331,7 @@ final class TwoDriversSuite extends AnyFunSuite with LocalSession {
     }
   }
 
-  test("one that finds batches of another plan once it has the checkpoint changes none of them") {
+  test("one that finds batches of another plan once it has the checkpoint changes none of them", Slow) {
     val shared = newShared()
     val plan = RateWindows.counts(events, size = "PT3S")
     val second = new Stopped(shared, "before create eventtide/runs/0", "driver2", plan)
