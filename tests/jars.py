@@ -16,10 +16,11 @@ JARS = _BUILD / "test-jars"
 """Where `dev/test` and `dev/chaos` put what they fetch."""
 
 _FOUND = re.search(r"[\"'](\d+\.\d+)", (PYSPARK / "version.py").read_text(encoding="utf-8"))
-_MINOR = _FOUND[1] if _FOUND else ""
+MINOR = _FOUND[1] if _FOUND else ""
+"""The minor of the session's Spark, such as 4.3."""
 
 BROKER = JARS / "kafka"
-CHAOS = _BUILD / f"eventtide-chaos-{_MINOR}.jar"
+CHAOS = _BUILD / f"eventtide-chaos-{MINOR}.jar"
 """The file system in which calls go wrong; `dev/lib.sh` builds it, for the newest Spark."""
 
 # Those of Spark in which it looks up the classes of closures, each time anew.
@@ -31,11 +32,11 @@ _ASKED_MOST = [
 FIRST = ":".join(map(str, [JARS / "local-files" / "*", *_ASKED_MOST, CHAOS]))
 """What comes before Spark's jars, in drivers and in executors."""
 
-ARCHIVE = _BUILD / f"classes-{_MINOR}.jsa"
+ARCHIVE = _BUILD / f"classes-{MINOR}.jsa"
 """The classes of these jars and of Spark's, ready to use; `dev/lib.sh` has it made."""
 
 SHARED_CLASSES = f"-XX:SharedArchiveFile={ARCHIVE}" if ARCHIVE.is_file() else ""
 """A JVM with this option begins in two thirds of the time."""
 
-BESIDE_SPARK = sorted(str(jar) for jar in (JARS / f"spark-{_MINOR}").glob("*.jar"))
+BESIDE_SPARK = sorted(str(jar) for jar in (JARS / f"spark-{MINOR}").glob("*.jar"))
 """Kafka's connector, and on Spark 4.1 the table formats."""

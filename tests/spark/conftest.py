@@ -78,6 +78,8 @@ SERVER = {
     "spark.driver.extraJavaOptions": f"{LONG_LIVED_JVM} -Duser.timezone=UTC",
     "spark.eventtide.connect.testKit": "true",
     "spark.eventtide.connect.allowFileChanges": "true",
+    # the default of Spark 4.1 is 3221225472b, which a client of 4.2 cannot read
+    "spark.sql.session.localRelationSizeLimit": "3221225472",
 }
 """The settings of a Spark Connect server for tests, which has the jar beside these."""
 

@@ -8,7 +8,6 @@ import shutil
 from typing import TYPE_CHECKING, TypeAlias
 
 import eventtide as et
-import pyspark
 import pytest
 from eventtide import WatermarkPolicies
 from eventtide.observe import repartition
@@ -16,6 +15,7 @@ from eventtide.storm import Count, StormWindow
 from eventtide.testing import Script
 from pyspark.sql import functions as F  # noqa: N812 - PySpark's own convention
 
+from tests.jars import MINOR
 from tests.spark import test_key_restart as keyed
 from tests.spark import test_window_restart as windows
 from tests.spark.batch_results import Rows, told
@@ -32,9 +32,7 @@ if TYPE_CHECKING:
     from eventtide import WindowBuilder
     from pyspark.sql import DataFrame, SparkSession
 
-pytestmark = pytest.mark.skipif(
-    pyspark.__version__.startswith("4.1."), reason="from Spark 4.2 on: test_window_restart.py"
-)
+pytestmark = pytest.mark.skipif(MINOR == "4.1", reason="from Spark 4.2 on: test_window_restart.py")
 
 Window: TypeAlias = "Callable[[DataFrame], WindowBuilder]"
 

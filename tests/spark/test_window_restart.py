@@ -10,10 +10,10 @@ import eventtide as et
 import pytest
 from eventtide import WatermarkPolicies
 from pyspark.errors import SparkRuntimeException, StreamingQueryException
-from pyspark.sql import SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - PySpark's own convention
 
 from tests.any_kind import OfAnyKind
+from tests.jars import MINOR
 from tests.spark.checkpoints import INDEX, LATE, LEDGER, LOST, STATE, set_back
 from tests.spark.events import Disorder, cut, exact, merged
 from tests.spark.window_runs import WITHOUT_CODE, WindowRun, late_rows, settings
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from eventtide import WindowBuilder
-    from pyspark.sql import DataFrame
+    from pyspark.sql import DataFrame, SparkSession
 
 LAG = WatermarkPolicies.with_fixed_lag("3s")
 BATCHES = cut(Disorder(seed=3, late_by=40, gap=0.8).events(100), seed=3, batches=5)
@@ -144,9 +144,7 @@ def test_more_partitions_in_the_session_change_nothing(spark: SparkSession, tmp_
     assert len(list((more / "state").glob("*/[0-9]"))) == 2
 
 
-@pytest.mark.skipif(
-    not hasattr(SparkSession, "_streamingCheckpointManager"), reason="from Spark 4.2 on"
-)
+@pytest.mark.skipif(MINOR == "4.1", reason="from Spark 4.2 on")
 def test_spark_refuses_to_repartition_the_state(spark: SparkSession, tmp_path: Path) -> None:
     """As that of all operators but its own; without the batch that it began, all goes on."""
     tried, same = tmp_path / "tried", tmp_path / "same"
@@ -165,9 +163,7 @@ def test_spark_refuses_to_repartition_the_state(spark: SparkSession, tmp_path: P
 
 
 @pytest.mark.smoke
-@pytest.mark.skipif(
-    hasattr(SparkSession, "_streamingCheckpointManager"), reason="Spark 4.1: test_repartition.py"
-)
+@pytest.mark.skipif(MINOR != "4.1", reason="Spark 4.1: test_repartition.py")
 def test_the_state_keeps_its_partitions_before_spark_4_2(
     spark: SparkSession, tmp_path: Path
 ) -> None:

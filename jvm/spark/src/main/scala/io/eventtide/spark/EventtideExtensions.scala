@@ -4,7 +4,7 @@ import java.util.{Collections, WeakHashMap}
 
 import org.apache.spark.sql.SparkSessionExtensions
 import org.apache.spark.sql.classic.SparkSession
-import org.apache.spark.sql.eventtide.SparkErrors
+import org.apache.spark.sql.eventtide.{HintRules, SparkErrors}
 
 import io.eventtide.spark.latelog.RetainTempCheckpoint
 import io.eventtide.spark.planning.{
@@ -17,7 +17,7 @@ import io.eventtide.spark.planning.{
   WatermarkStrategy,
   WindowStrategy
 }
-import io.eventtide.spark.sql.TableFunctions
+import io.eventtide.spark.sql.{QuoteArguments, TableFunctions}
 
 /** Installs Eventtide: `spark.sql.extensions=io.eventtide.spark.EventtideExtensions`.
   *
@@ -43,10 +43,10 @@ final class EventtideExtensions extends (SparkSessionExtensions => Unit) {
   private def inject(extensions: SparkSessionExtensions): Unit = {
     SparkErrors.add(ErrorCatalogue.templates)
     TableFunctions.install(extensions)
+    HintRules.inject(extensions, Seq(QuoteArguments, StartQueryRule))
     extensions.injectResolutionRule(session =>
       ResolveEventtideRequest(session.asInstanceOf[SparkSession])
     )
-    extensions.injectHintResolutionRule(_ => StartQueryRule)
     extensions.injectPostHocResolutionRule(_ => RetainTempCheckpoint)
     extensions.injectPostHocResolutionRule(_ => Drain)
     extensions.injectOptimizerRule(_ => DetachClock)

@@ -26,7 +26,8 @@ class ConfigureSuite extends AnyFunSuite {
     }
 
   test("a configured session runs windows") {
-    session("spark.sql.shuffle.partitions" -> "1") { spark =>
+    val files = CheckpointConf.Key -> CheckpointConf.Manager
+    session("spark.sql.shuffle.partitions" -> "1", files) { spark =>
       assert(strategies(spark) == 1)
       val script = Script(spark, "ts timestamp") { rows =>
         val window = Eventtide.window(rows).eventTime("ts", WatermarkPolicy.maxEventTime)

@@ -80,7 +80,6 @@ private[spark] object TableFunctions {
     byName.get(parts.last.toLowerCase(Locale.ROOT))
 
   def install(extensions: SparkSessionExtensions): Unit = {
-    extensions.injectHintResolutionRule(_ => QuoteArguments)
     extensions.injectPlannerStrategy(session => ReportStrategy(session.asInstanceOf[SparkSession]))
     all.foreach { function =>
       val none = ""

@@ -119,7 +119,10 @@ class LateCompactionSuite extends AnyFunSuite with LocalSession {
     assert(names(query, "eventtide/late").length < 25)
   }
 
-  test("a compaction that is killed before its index file changes nothing, and its files go", Slow) {
+  test(
+    "a compaction that is killed before its index file changes nothing, and its files go",
+    Slow
+  ) {
     val query = written(11)
     withConf(CheckpointConf.Key, classOf[Killed].getName) {
       assert(intercept[SparkException](compact(query)).getMessage == "killed")

@@ -90,7 +90,10 @@ class LateQuerySuite extends AnyFunSuite with LocalSession {
 
   private def hadoopConf = spark.sessionState.newHadoopConf()
 
-  test("a batch that was written down as logged stays so when it is run again under late='count'", Slow) {
+  test(
+    "a batch that was written down as logged stays so when it is run again under late='count'",
+    Slow
+  ) {
     val query = newQuery()
     running(query) { _ => query.feed(10); query.feed(5) }
     query.uncommit(1)

@@ -331,7 +331,10 @@ final class TwoDriversSuite extends AnyFunSuite with LocalSession {
     }
   }
 
-  test("one that finds batches of another plan once it has the checkpoint changes none of them", Slow) {
+  test(
+    "one that finds batches of another plan once it has the checkpoint changes none of them",
+    Slow
+  ) {
     val shared = newShared()
     val plan = RateWindows.counts(events, size = "PT3S")
     val second = new Stopped(shared, "before create eventtide/runs/0", "driver2", plan)
