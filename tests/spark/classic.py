@@ -29,6 +29,7 @@ WITHOUT_CONNECT: Mapping[str, Sequence[str]] = MappingProxyType(
             "test_docs.py::test_a_block_runs[README.md A first query]",
             "test_docs.py::test_a_block_runs[migrate-from-withwatermark.md The lines",
             "test_flights",
+            "test_hive.py",
             "test_local_connect.py",
             "test_operations.py",
             "test_tutorial.py",

@@ -14,6 +14,7 @@ from pyspark.sql import functions as F  # noqa: N812 - PySpark's own convention
 
 from tests import sql_page
 from tests.spark.queries import at
+from tests.thorough import pairs, sampled
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -95,17 +96,17 @@ def play(query: Callable[[DataFrame], Any], spark: SparkSession) -> tuple[list[A
         return results, late
 
 
-@pytest.mark.parametrize(
-    ("length", "slide", "text"),
-    [
-        ("10s", Count(2), "length => '10s', slide => 2"),
-        (Count(3), "2s", "length => 3, slide => INTERVAL 2 SECONDS"),
-        (Count(3), None, "length => 3"),
-        ("10s", "2s", "length => '10s', slide => '2s'"),
-        ("10s", "10s", "length => INTERVAL 10 SECONDS, slide => '10s'"),
-        ("10s", "3s", "length => '10s', slide => '3s'"),
-    ],
-)
+OF_STORM = [
+    ("10s", Count(2), "length => '10s', slide => 2"),
+    (Count(3), "2s", "length => 3, slide => INTERVAL 2 SECONDS"),
+    ("10s", "3s", "length => '10s', slide => '3s'"),
+    (Count(3), None, "length => 3"),
+    ("10s", "2s", "length => '10s', slide => '2s'"),
+    ("10s", "10s", "length => INTERVAL 10 SECONDS, slide => '10s'"),
+]
+
+
+@pytest.mark.parametrize(("length", "slide", "text"), sampled(OF_STORM, quick=OF_STORM[:3]))
 def test_a_window_of_storms_gives_what_its_bolt_gives(
     length: str | Count, slide: str | Count | None, text: str, spark: SparkSession
 ) -> None:
@@ -127,8 +128,7 @@ def test_a_window_of_storms_gives_what_its_bolt_gives(
     assert play(in_sql, spark) == expected
 
 
-@pytest.mark.parametrize("first", ["python", "sql"])
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(("kind", "first"), pairs(KINDS, ["python", "sql"]))
 def test_a_checkpoint_goes_on_through_the_other_api(
     kind: str, first: str, spark: SparkSession, tmp_path: Path
 ) -> None:
