@@ -12,6 +12,7 @@ import eventtide as et
 import pytest
 
 from tests.apis import cases, queries
+from tests.thorough import smoked
 
 if TYPE_CHECKING:
     from eventtide import LateContext
@@ -52,8 +53,7 @@ def test_python(name: str, events: DataFrame, tmp_path: Path) -> None:
     check(name, queries.results(name, events), tmp_path)
 
 
-@pytest.mark.smoke
-@pytest.mark.parametrize("name", queries.NAMES)
+@pytest.mark.parametrize("name", smoked(queries.NAMES, of=["join", "sliding", "row_gap", "panes"]))
 def test_sql(name: str, events: DataFrame, tmp_path: Path) -> None:
     """By table functions."""
     events.createOrReplaceTempView("events")

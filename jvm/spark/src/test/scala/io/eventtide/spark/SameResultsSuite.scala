@@ -13,11 +13,13 @@ import org.apache.spark.sql.functions.{col, count, expr, lit, max, when}
 import org.apache.spark.sql.streaming.{DataStreamWriter, StreamingQuery, Trigger}
 import org.apache.spark.sql.{DataFrame, Row, functions}
 import org.scalatest.funsuite.AnyFunSuite
+import org.scalatest.tags.Slow
 
 import io.eventtide.spark.storm.{Count, StormWindow}
 import io.eventtide.spark.voltsp.Windows
 
 /** Scala gives the rows of tests/apis/results.json, as Python, SQL and pipelines do. */
+@Slow
 class SameResultsSuite extends AnyFunSuite with RocksSession {
   private val lag = WatermarkPolicy.withFixedLag("5s")
   private val aggregates = Seq(count(lit(1)).as("n"), max("v").as("top"))
