@@ -1,7 +1,10 @@
-"""A server that is killed and started again: queries go on from their checkpoints."""
+"""Queries go on from their checkpoints: in a server that was killed, in a classic session."""
 
 from __future__ import annotations
 
+import json
+import os
+import subprocess
 from typing import TYPE_CHECKING
 
 import eventtide as et
@@ -9,8 +12,9 @@ import pytest
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - PySpark's own convention
 
+from tests.apis import cases, queries
 from tests.spark.conftest import SERVER
-from tests.spark.server import Server
+from tests.spark.server import PYTHON, ROOT, Server
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -72,3 +76,48 @@ def test_a_query_goes_on_after_its_server_was_killed(tmp_path: Path) -> None:
     finally:
         session.stop()
         second.kill()
+
+
+CLASSIC = """
+import sys
+import eventtide as et
+from pyspark.sql import SparkSession
+from tests.apis import cases, queries
+folder = sys.argv[1]
+builder = SparkSession.builder.master("local[2]").config("spark.sql.shuffle.partitions", "2")
+spark = et.configure(builder.config("spark.sql.session.timeZone", "UTC")).getOrCreate()
+rows = spark.readStream.schema(cases.SCHEMA).option("maxFilesPerTrigger", 1).json(folder + "/in")
+writer = queries.results("sliding", rows).writeStream.trigger(availableNow=True)
+writer = writer.option("checkpointLocation", folder + "/checkpoint")
+writer.format("parquet").start(folder + "/out").awaitTermination()
+"""
+
+
+def test_a_checkpoint_goes_on_in_a_classic_session(spark: SparkSession, tmp_path: Path) -> None:
+    """With the results and the late rows of a query that was never moved."""
+    cases.write_rows(tmp_path / "all")
+    (tmp_path / "in").mkdir()
+    files = sorted((tmp_path / "all").iterdir())
+    rows = spark.readStream.schema(cases.SCHEMA).option("maxFilesPerTrigger", 1)
+    results = queries.results("sliding", rows.json(f"{tmp_path}/in"))
+    for file in files[:3]:
+        file.rename(tmp_path / "in" / file.name)
+    writer = results.writeStream.option("checkpointLocation", f"{tmp_path}/checkpoint")
+    query = writer.format("parquet").trigger(availableNow=True).start(f"{tmp_path}/out")
+    query.awaitTermination()
+    for file in files[3:]:
+        file.rename(tmp_path / "in" / file.name)
+    job = [PYTHON, "-c", CLASSIC, str(tmp_path)]
+    variables = {name: text for name, text in os.environ.items() if "SPARK_CONNECT" not in name}
+    variables["PYTHONPATH"] = str(ROOT)
+    done = subprocess.run(  # noqa: S603 - our own program
+        job, check=False, capture_output=True, text=True, env=variables
+    )
+    assert done.returncode == 0, done.stderr[-2000:]
+    expected = cases.RESULTS["sliding"]
+    assert cases.texts(spark.read.parquet(f"{tmp_path}/out")) == expected["results"]
+    # Each run ends with a batch without rows, so the watermark of a late row may be a later one.
+    late = et.read_late(f"{tmp_path}/checkpoint", spark=spark).select("ts", "device", "v")
+    columns = late.columns
+    wanted = [{name: json.loads(row)[name] for name in columns} for row in expected["late"]]
+    assert [json.loads(row) for row in cases.texts(late)] == wanted
