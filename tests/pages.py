@@ -6,7 +6,7 @@ spark ```` with a session, ```` ```python spark-4.1 ```` with one that has Delta
 columns ``rows`` and ``watermark``; it belongs to the block before it. So does a ```` ```text ````
 block behind the line ``It prints:``, which is what the block before it prints; ``...`` in it stands
 for anything. A SQL block has statements, separated by ``;`` at the end of a line. A block with the
-mark ``pipeline`` is a file of a pipeline, with its name on top, or a command.
+mark ``pipeline`` is a file of a pipeline, with its name on top.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Python and SQL give the same rows in classic sessions and in Spark Connect.
 
-`SameResultsSuite` does it in Scala, and connect/test_pipelines.py in a pipeline.
+`SameResultsSuite` does it in Scala, and connect/test_pipeline_results.py in a pipeline.
 """
 
 from __future__ import annotations

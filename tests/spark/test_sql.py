@@ -96,6 +96,15 @@ def play(query: Callable[[DataFrame], Any], spark: SparkSession) -> tuple[list[A
         return results, late
 
 
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_window_gives_what_pythons_builder_gives(kind: str, spark: SparkSession) -> None:
+    """Batch by batch, and its late rows; test_same_results.py has all kinds at their end."""
+    built, text = KINDS[kind]
+    expected, late = play(built, spark)
+    assert any(expected)
+    assert play(sql(text), spark) == (expected, late)
+
+
 OF_STORM = [
     ("10s", Count(2), "length => '10s', slide => 2"),
     (Count(3), "2s", "length => 3, slide => INTERVAL 2 SECONDS"),

@@ -13,7 +13,7 @@ from pyspark.sql import functions as F  # noqa: N812 - PySpark's own convention
 from eventtide import _bridge
 from eventtide._text.arguments import of_type
 from eventtide._text.columns import check_column, column_list, listed
-from eventtide.errors import ColumnTypeError, refused
+from eventtide.errors import ColumnTypeError, refused, unready
 from eventtide.storm._model import STREAM, Streams
 from eventtide.windows._extractors import EXTRACTED_TIME, check_extractor, extracted_time, kind_over
 
@@ -84,7 +84,14 @@ def _check_alike(frames: Mapping[str, DataFrame], fix: str) -> None:
     """Reject columns of one name and two types, which Spark would convert to a third type."""
     known: dict[str, tuple[str, str]] = {}
     for stream, frame in frames.items():
-        for field in _bridge.of(frame).schema(frame) or ():
+        schema = _bridge.of(frame).schema(frame)
+        if schema is None:
+            raise unready(
+                "A flow of a pipeline cannot read several streams in one bolt, because their types"
+                " are unknown.",
+                "Unite the streams first, and use .over(rows, stream='topic', declared=[...]).",
+            )
+        for field in schema:
             kind = field.dataType.simpleString()
             first, other = known.setdefault(field.name.lower(), (stream, kind))
             if other != kind:

@@ -102,6 +102,11 @@ REFUSED = {
     bolt = StormWindow().with_tumbling_window("10s").with_timestamp_field("ts")
     return bolt.over(read_events()).execute(print, "n long").results
 """,
+    "cannot read several streams": """
+    from eventtide.storm import StormWindow
+    bolt = StormWindow().with_tumbling_window("10s").with_timestamp_field("ts")
+    return bolt.over({"a": read_events(), "b": read_events()}).agg(F.count("*")).results
+""",
     "EVENT_TIME_TYPE": """
     from eventtide.storm import StormWindow
     bolt = StormWindow().with_tumbling_window("10s").with_timestamp_field("v")
