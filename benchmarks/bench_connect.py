@@ -45,7 +45,7 @@ class Case:
         numbers = events(rates(spark, self.rows), even(1_000), rate=500_000)
         query = Windows(60, 1).ours(numbers).writeStream.format("noop").start()
         try:
-            wait(query, SKIPPED + batches)
+            wait(query, SKIPPED + batches, pause=1)  # a question is more work for a client
             with redirect_stdout(io.StringIO()) as plan:
                 query.explain()
         finally:

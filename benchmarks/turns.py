@@ -180,13 +180,13 @@ def _total(progress: StreamingQueryProgress, metric: str) -> int:
     return sum(int(each.get(f"rocksdb{metric}", 0)) for each in metrics)
 
 
-def wait(query: StreamingQuery, batches: int) -> None:
+def wait(query: StreamingQuery, batches: int, pause: float = 0.02) -> None:
     """Wait until that number of batches has ended; raise what the query failed with."""
     while _done(query) < batches:
         failure = query.exception()
         if failure is not None:
             raise failure
-        time.sleep(0.02)
+        time.sleep(pause)
 
 
 def _done(query: StreamingQuery) -> int:
