@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import os
 from typing import TYPE_CHECKING
 
 import eventtide as et
 
 from tests.apis import cases, queries
 from tests.spark.pipelines import Project
-from tests.spark.server import ROOT
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    import pytest
     from pyspark.sql import SparkSession
 
     from tests.spark.server import Server
@@ -45,7 +42,7 @@ for name in queries.NAMES:
 
 
 def test_flows_have_the_results_of_other_apis(
-    spark: SparkSession, server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    spark: SparkSession, server: Server, tmp_path: Path
 ) -> None:
     """In Python and in SQL: results and late rows."""
     cases.write_rows(tmp_path / "in")
@@ -59,7 +56,6 @@ def test_flows_have_the_results_of_other_apis(
         q_sql="\n\n".join(statements),
     )
     spark.sql("CREATE DATABASE IF NOT EXISTS tide_results")
-    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")]))
     project.run(server)
     for name in queries.NAMES:
         expected = cases.RESULTS[name]
