@@ -146,6 +146,7 @@ def counts(spark: SparkSession, table: str) -> list[tuple[int, str, int]]:
     return sorted((row["at"], row["device"], row["n"]) for row in rows.collect())
 
 
+@pytest.mark.smoke
 def test_flows_views_and_sql_have_the_same_windows(
     spark: SparkSession, server: Server, tmp_path: Path
 ) -> None:
