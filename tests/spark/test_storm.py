@@ -92,7 +92,7 @@ def plain_rows(seed: int, batches: int) -> list[list[tuple[int, str, datetime]]]
         pytest.param(1500, 4000, marks=pytest.mark.thorough),
         (Count(4), 2000),
         pytest.param(5000, Count(3), marks=pytest.mark.thorough),
-        pytest.param(Count(5), Count(2), marks=pytest.mark.smoke),
+        (Count(5), Count(2)),
     ],
     ids=str,
 )
