@@ -1,6 +1,7 @@
 """The tests that a client of Spark Connect cannot run, each by its reason.
 
-A name is the start of the id of tests; the ids of blocks of a page are without their lines.
+A name is the start of the id of tests. The id of a block of a page may leave out its line, unless
+the page has several blocks under one heading.
 `dev/test --connect` leaves these out.
 """
 
@@ -27,7 +28,7 @@ WITHOUT_CONNECT: Mapping[str, Sequence[str]] = MappingProxyType(
         "makes sessions or drivers of its own": (
             "test_deploying.py",
             "test_docs.py::test_a_block_runs[README.md A first query]",
-            "test_docs.py::test_a_block_runs[migrate-from-withwatermark.md The lines",
+            "test_docs.py::test_a_block_runs[migrate-from-withwatermark.md:12 ",
             "test_flights",
             "test_hive.py",
             "test_local_connect.py",
