@@ -18,6 +18,8 @@ from pyspark.sql.connect.plan import LogicalPlan
 from pyspark.sql.connect.streaming.query import StreamingQuery
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from tests.spark.server import Server
 
 POLICY = et.WatermarkPolicies.with_fixed_lag("0s")
@@ -119,6 +121,34 @@ def test_a_session_asks_about_its_own_queries_only(spark: SparkSession, server: 
         other.stop()
     query.stop()
     assert et.progress(query).inputs, "a query that has stopped is still its session's"
+
+
+def test_a_companion_is_started_once_and_not_after_its_release(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    """A second announcement is refused at once; without an announcement a companion ends."""
+    timed = et.with_watermark(spark.readStream.format("rate").load(), "timestamp", POLICY)
+    writer = timed.writeStream.format("noop").option("checkpointLocation", str(tmp_path))
+    query = et.start(timed, writer)
+    bridge = _bridge.of(query)
+
+    def announced() -> Any:
+        options = bridge.follow_late(query, 0)
+        assert options is not None
+        rows = spark.readStream.format("eventtide-late").options(**options).load()
+        written = rows.writeStream.format("noop")
+        return written.option("checkpointLocation", options["companion"])
+
+    released = announced()
+    bridge.release_late(query)
+    with pytest.raises(InvalidArgumentError, match="announced"), et.named_errors():
+        bridge.await_companion(query, released.start())
+    companion = announced().start()
+    bridge.await_companion(query, companion)
+    with pytest.raises(InvalidArgumentError, match="one companion"):
+        bridge.follow_late(query, 0)
+    query.stop()
+    assert companion.awaitTermination(60)
 
 
 def test_an_error_has_its_class_and_parts(spark: SparkSession) -> None:

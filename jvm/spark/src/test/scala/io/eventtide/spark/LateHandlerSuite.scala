@@ -12,7 +12,12 @@ import org.apache.spark.sql.{DataFrame, Row}
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatest.tagobjects.Slow
 
-import io.eventtide.spark.latelog.{LateHandlerQuery, LateReadOptions, RetainTempCheckpoint}
+import io.eventtide.spark.latelog.{
+  LateCompanion,
+  LateHandlerQuery,
+  LateReadOptions,
+  RetainTempCheckpoint
+}
 import io.eventtide.spark.voltsp.{TimeConfig, VoltSPWindow, Windows}
 
 /** The handler of late rows in Scala; Python's tests have the rest of its life. */
@@ -130,20 +135,38 @@ class LateHandlerSuite extends AnyFunSuite with RocksSession {
     writer.start().stop()
   }
 
-  // As a client of Spark Connect that disappears when it has started the companion.
+  // A query of a client of Spark Connect, with an announced companion.
+  private def announced(
+      name: String
+  ): (MemoryStream[(Long, String)], StreamingQuery, Map[String, String]) = {
+    val (input, _, writer) = begun(name)(identity)
+    val main = RetainTempCheckpoint.during(writer.start())
+    (input, main, LateHandlerQuery.follow(main, window = 0).get)
+  }
+
+  private def companion(main: StreamingQuery, options: Map[String, String])(
+      call: DataFrame => Unit
+  ): StreamingQuery = LateHandlerQuery
+    .read(main, options)
+    .writeStream
+    .foreachBatch((rows: DataFrame, _: Long) => call(rows))
+    .option("checkpointLocation", options(LateReadOptions.Companion))
+    .start()
+
+  // As a client that disappears when it has started the companion.
   private def abandoned(name: String)(
       call: DataFrame => Unit
   ): (MemoryStream[(Long, String)], StreamingQuery, StreamingQuery) = {
-    val (input, _, writer) = begun(name)(identity)
-    val main = RetainTempCheckpoint.during(writer.start())
-    val options = LateHandlerQuery.follow(main, window = 0).get
-    val companion = LateHandlerQuery
-      .read(main, options)
-      .writeStream
-      .foreachBatch((rows: DataFrame, _: Long) => call(rows))
-      .option("checkpointLocation", options(LateReadOptions.Companion))
-      .start()
-    (input, main, companion)
+    val (input, main, options) = announced(name)
+    (input, main, companion(main, options)(call))
+  }
+
+  private def ignore(rows: DataFrame): Unit = rows.isEmpty: Unit
+
+  private def assertRefused(main: StreamingQuery, late: StreamingQuery): Unit = {
+    val failed = intercept[StreamingQueryException](LateCompanion.awaitBegin(main, late))
+    assert(failed.getMessage.contains("INVALID_CHOICE"))
+    intercept[StreamingQueryException](late.awaitTermination(60000)): Unit
   }
 
   test("a companion ends with its query without the client that started it") {
@@ -160,6 +183,61 @@ class LateHandlerSuite extends AnyFunSuite with RocksSession {
     open(input, main)
     feed(input, main, "a")
     assert(main.awaitTermination(60000))
+  }
+
+  test("a companion that starts after its release ends with an error") {
+    val (_, main, options) = announced("released")
+    LateHandlerQuery.release(main, failed = false)
+    assertRefused(main, companion(main, options)(ignore))
+    assert(main.isActive)
+    main.stop()
+  }
+
+  test("the companion of an earlier run ends with an error, and the one of this run begins") {
+    val (_, first, earlier) = announced("replaced")
+    first.stop()
+    val (_, second, own) = announced("replaced")
+    assert(earlier(LateReadOptions.Companion) == own(LateReadOptions.Companion))
+    assertRefused(first, companion(first, earlier)(ignore))
+    val late = companion(second, own)(ignore)
+    LateCompanion.awaitBegin(second, late)
+    second.stop()
+    assert(late.awaitTermination(60000))
+  }
+
+  test("a companion that has begun is not replaced while its query runs") {
+    val (_, main, options) = announced("twice")
+    val late = companion(main, options)(ignore)
+    LateCompanion.awaitBegin(main, late)
+    val refused = intercept[EventtideException](LateHandlerQuery.follow(main, window = 0))
+    assert(refused.getMessageParameters.get("option") == "companion")
+    assert(late.isActive)
+    main.stop()
+    assert(late.awaitTermination(60000))
+    LateCompanion.awaitBegin(main, late) // also after both have ended
+  }
+
+  test("a companion is announced again if its start has failed") {
+    val (_, main, _) = announced("again")
+    val late = companion(main, LateHandlerQuery.follow(main, window = 0).get)(ignore)
+    LateCompanion.awaitBegin(main, late)
+    main.stop()
+    assert(late.awaitTermination(60000))
+  }
+
+  test("an announced companion is forgotten ten minutes after the end of its query") {
+    val (_, main, _) = announced("forgotten")
+    val minuteMs = 60000L
+    def isAnnouncedAt(minute: Long) = {
+      LateCompanion.forgetAbandoned(minute * minuteMs)
+      LateCompanion.of(main).isDefined
+    }
+    assert(isAnnouncedAt(0))
+    assert(isAnnouncedAt(20))
+    main.stop()
+    assert(isAnnouncedAt(30))
+    assert(isAnnouncedAt(40))
+    assert(!isAnnouncedAt(41))
   }
 
   test("a writer that calls no handler is refused") {

@@ -1,7 +1,7 @@
 package io.eventtide.spark.latelog
 
-import java.util.UUID
 import java.util.concurrent.{ConcurrentHashMap, CountDownLatch, TimeUnit}
+import java.util.{Collections, UUID, WeakHashMap}
 
 import scala.util.Try
 import scala.util.control.NonFatal
@@ -19,7 +19,8 @@ import io.eventtide.spark.options.OptionReader
   * and stops the main query.
   *
   * It is announced before it starts, and begins when it opens the late log. So a client that starts
-  * it may disappear afterwards.
+  * it may disappear afterwards. A companion without an announcement ends with an error: it would
+  * have no end.
   *
   * @param place
   *   the checkpoint location of the companion
@@ -31,6 +32,7 @@ private[spark] final class LateCompanion private (
   private val ended = new CountDownLatch(1)
   @volatile private var run = Option.empty[StreamingQuery]
   @volatile private var isReplaced = false
+  private var abandonedMs = Option.empty[Long]
 
   /** Whether both queries have ended. */
   def isOver: Boolean = ended.getCount == 0
@@ -51,11 +53,14 @@ private[spark] final class LateCompanion private (
     if (companion.exception.isDefined) ended.await()
   }
 
-  private def begin(companion: StreamingQuery): Unit = synchronized {
-    if (run.isEmpty && !isOver) {
+  private def begin(companion: StreamingQuery): Boolean = synchronized {
+    val isFirst = run.isEmpty && !isOver
+    if (isFirst) {
       run = Some(companion)
+      LateCompanion.begun.put(companion.runId, main.runId): Unit
       watch(companion)
     }
+    isFirst
   }
 
   private def watch(companion: StreamingQuery): Unit = {
@@ -69,10 +74,19 @@ private[spark] final class LateCompanion private (
       Try(companion.awaitTermination()): Unit
       if (failure.isDefined) Try(main.stop()): Unit
       ending.join()
-      try LateHandlerQuery.release(main, failure.isDefined)
-      catch { case NonFatal(failed) => logWarning(s"The checkpoint of $name stays", failed) }
+      release()
       end()
     }: Unit
+  }
+
+  private def release(): Unit =
+    try LateHandlerQuery.release(main, failure.isDefined)
+    catch { case NonFatal(failed) => logWarning(s"The checkpoint of $place stays", failed) }
+
+  // A client may disappear between the announcement and the start.
+  private def forgetIfAbandoned(nowMs: Long): Unit = if (run.isEmpty && !main.isActive) {
+    if (abandonedMs.isEmpty) abandonedMs = Some(nowMs)
+    if (abandonedMs.exists(nowMs - _ > LateCompanion.PatienceMs) && cancel()) release()
   }
 
   private def end(): Unit = {
@@ -94,7 +108,7 @@ private[spark] final class LateCompanion private (
   }
 
   // This companion completes its present call and begins no other. Its successor makes the rest.
-  private def replace(): Unit = if (!cancel()) {
+  private def replace(): Unit = {
     isReplaced = true
     LateCompanion.paused.add(place)
     try {
@@ -108,7 +122,11 @@ private[spark] final class LateCompanion private (
 private[spark] object LateCompanion {
   private val byRun = new ConcurrentHashMap[UUID, LateCompanion]
   private val byPlace = new ConcurrentHashMap[String, LateCompanion]
+  private val PatienceMs = 10L * 60 * 1000
   private val paused = ConcurrentHashMap.newKeySet[String]()
+
+  // The run of each companion, as long as Spark keeps the companion, and the run of its query.
+  private val begun = Collections.synchronizedMap(new WeakHashMap[UUID, UUID])
 
   /** The start of the checkpoint locations of a query's companions; the number of a window follows.
     */
@@ -116,41 +134,65 @@ private[spark] object LateCompanion {
     s"${StreamExecutionAccess.checkpointOf(main)}/eventtide/handler/"
 
   /** Announces the companion of a window. The companion of an earlier run ends first, so that this
-    * one continues its calls.
+    * one continues its calls. The companion of a query that runs is replaced only if it has not
+    * begun, as after a failed start.
     *
     * @return
     *   the checkpoint location that the companion must have
     */
   def announce(main: StreamingQuery, window: Int): String = {
+    forgetAbandoned(System.nanoTime() / 1000000)
     val place = s"${folder(main)}$window"
-    Option(byPlace.get(place)).foreach(_.replace())
-    if (of(main).isDefined)
-      OptionReader.unknown("companion", place, "one companion of a query")
+    if (of(main).exists(!_.cancel())) refuseSecond(place)
+    Option(byPlace.get(place)).filterNot(_.cancel()).foreach { other =>
+      if (other.main.isActive) refuseSecond(place)
+      other.replace()
+    }
     val announced = new LateCompanion(main, place)
-    byRun.put(main.runId, announced): Unit
-    byPlace.put(place, announced): Unit
+    if (byRun.putIfAbsent(main.runId, announced) != null) refuseSecond(place)
+    if (byPlace.putIfAbsent(place, announced) != null) {
+      byRun.remove(main.runId, announced): Unit
+      refuseSecond(place)
+    }
     place
   }
 
-  /** Ties an announced companion, which opens the late log on the current thread, to its main query.
-    * Both belong to one session.
+  /** Forgets the announced companions that have not begun ten minutes after the first call of this
+    * method since the end of their query.
+    *
+    * @param nowMs
+    *   the time of a monotonic clock, in milliseconds
     */
-  def opened(place: String, companion: StreamExecutionAccess): Unit =
-    Option(byPlace.get(place))
+  def forgetAbandoned(nowMs: Long): Unit = byRun.values.forEach(_.forgetIfAbandoned(nowMs))
+
+  private def refuseSecond(place: String): Nothing =
+    OptionReader.unknown("companion", place, "one companion of a query")
+
+  /** Ties an announced companion, which opens the late log on the current thread, to its main query.
+    * Both belong to one session. Refuses one that is not announced, or no longer.
+    *
+    * @param run
+    *   the run of the main query that has announced the companion
+    */
+  def opened(place: String, run: Option[String], companion: StreamExecutionAccess): Unit = {
+    val found = Option(byPlace.get(place))
+      .filter(found => run.contains(found.main.runId.toString))
       .filter(found => StreamExecutionAccess.ownerOf(found.main) == companion.owner)
       .filter(_ => companion.checkpointRoot == place)
-      .foreach(_.begin(companion.asQuery))
+    if (!found.exists(_.begin(companion.asQuery)))
+      OptionReader.unknown("companion", place, "companions that their query's run has announced")
+  }
 
   /** Waits until a started query is the companion of a query; throws the error that prevents it. A
     * companion that has begun and failed reports its error itself.
     */
   def awaitBegin(main: StreamingQuery, companion: StreamingQuery): Unit = {
     val opened = Try(StreamExecutionAccess.awaitSources(companion))
-    val isPending = of(main).exists(_.run.isEmpty)
-    if (isPending) opened.get
-    val place = StreamExecutionAccess.checkpointOf(companion)
-    if (isPending || !place.startsWith(folder(main)))
+    if (begun.get(companion.runId) != main.runId) {
+      opened.get
+      val place = StreamExecutionAccess.checkpointOf(companion)
       OptionReader.unknown("companion", place, s"a query with its checkpoint in ${folder(main)}")
+    }
   }
 
   /** The companion of a run; None without one, and when both have ended. */

@@ -45,7 +45,8 @@ private[spark] object LateHandlerQuery {
         "window" -> window.toString,
         LateReadOptions.Most -> "1",
         LateReadOptions.Query -> query.id.toString,
-        LateReadOptions.Companion -> place
+        LateReadOptions.Companion -> place,
+        LateReadOptions.Run -> query.runId.toString
       )
     }
 

@@ -8,8 +8,7 @@ import org.apache.spark.sql.util.CaseInsensitiveStringMap
 
 import io.eventtide.spark.options.OptionReader
 
-/** The options of a read of a late log. `most`, `query` and `companion` apply to streams
-  * only.
+/** The options of a read of a late log. All but `skipsMissing` apply to streams only.
   *
   * @param most
   *   the maximum number of the query's batches per trigger; None for all new batches
@@ -17,6 +16,8 @@ import io.eventtide.spark.options.OptionReader
   *   the query that writes the log, which may be running in this driver
   * @param companion
   *   the checkpoint location of the companion that reads the stream; None for other readers
+  * @param run
+  *   the run of the query that has announced this companion
   * @param skipsMissing
   *   whether a read returns the rest if a part of the log is missing; otherwise it fails
   */
@@ -24,6 +25,7 @@ private[latelog] final case class LateReadOptions(
     most: Option[Int],
     query: Option[UUID],
     companion: Option[String],
+    run: Option[String],
     skipsMissing: Boolean
 )
 
@@ -31,6 +33,7 @@ private[spark] object LateReadOptions {
   val Most = "maxBatchesPerTrigger"
   val Query = "query"
   val Companion = "companion"
+  val Run = "run"
   val Missing = "missing"
 
   def apply(options: CaseInsensitiveStringMap): LateReadOptions = {
@@ -40,6 +43,7 @@ private[spark] object LateReadOptions {
       checked.count(Most, 1),
       Option(options.get(Query)).map(UUID.fromString),
       Option(options.get(Companion)),
+      Option(options.get(Run)),
       checked.choice(Missing, Seq("fail" -> false, "skip" -> true)).getOrElse(false)
     )
   }

@@ -80,7 +80,8 @@ private final class LateScan(
 
   override def toMicroBatchStream(checkpointLocation: String): MicroBatchStream = {
     val run = StreamExecutionAccess.current(session)
-    for (place <- reading.companion; companion <- run) LateCompanion.opened(place, companion)
+    for (place <- reading.companion; companion <- run)
+      LateCompanion.opened(place, reading.run, companion)
     new LateStream(
       log,
       reading,
