@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from contextlib import suppress
 from dataclasses import fields
 from inspect import signature
 from pathlib import Path
@@ -24,7 +23,6 @@ from eventtide.windows._shapes import Kind
 from eventtide.windows._sizes import read_size
 from eventtide.windows._triggers import TriggerName
 from eventtide.windows._unframed import Touching
-from eventtide.windows._zones import instant, read_origin
 
 from tests.unit.fakes import column
 
@@ -86,18 +84,24 @@ def test_a_size_is_read_as_the_border_says(case: dict[str, str]) -> None:
 
 
 @pytest.mark.parametrize("case", read("origins.json"), ids=str)
-def test_an_origin_is_read_as_the_border_says(case: dict[str, str]) -> None:
+@pytest.mark.usefixtures("columns")
+def test_an_origin_is_read_as_the_border_says(
+    case: dict[str, str], door: FakeDoor, frame: FakeFrame
+) -> None:
     """The instant of a text, in a zone if there is one; refused without an option."""
 
-    def option() -> str | None:
-        origin, zone = read_origin(case["text"]), case.get("zone")
-        return None if origin.tzinfo is None and zone is None else instant(origin, zone)
+    def results() -> object:
+        window = et.window(frame).event_time("ts").tumbling("1 day").origin(case["text"])
+        zoned = window.time_zone(case["zone"]) if "zone" in case else window
+        return zoned.agg(column("count(1)")).results
 
     if "option" in case:
-        assert option() == case["option"]
+        assert results() is not None
+        assert door.calls[-1].options["origin"] == case["option"]
     else:
-        with suppress(InvalidArgumentError):
-            assert option() is None
+        with pytest.raises(InvalidArgumentError) as error:
+            results()
+        assert error.value.argument == "origin"
 
 
 def crossed(text: str, options: Callable[[], dict[str, str]]) -> dict[str, str]:

@@ -13,9 +13,9 @@ from eventtide.errors import ArgumentTypeError, refused
 __all__ = ["instant", "read_origin", "zone_name"]
 
 _ZONE = ("the name of a time zone, as the IANA lists them", ".time_zone('Europe/Berlin')")
+_OFFSET = r"(Z|[+-](?:(?:0\d|1[0-7]):[0-5]\d(?::[0-5]\d)?|18:00(?::00)?))"  # as java.time's
 _ISO = re.compile(
-    r"(\d{4}-\d\d-\d\d)"
-    r"(?:[T ](\d\d:\d\d(?::\d\d(?:\.\d{1,6})?)?)(Z|[+-]\d\d:\d\d(?::\d\d)?)?)?",
+    r"(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d(?::\d\d(?:\.\d{1,6})?)?)" + _OFFSET + "?)?",
     re.ASCII,
 )
 _ORIGIN = ("a datetime, or its ISO 8601 text", ".origin('2024-01-01T00:00:00Z')")

@@ -39,7 +39,8 @@ private[spark] final case class OriginText(
 private[spark] object OriginText {
   private val Iso = {
     val clock = raw"(\d\d:\d\d(?::\d\d(?:\.\d{1,6})?)?)"
-    raw"(\d{4}-\d\d-\d\d)(?:[T ]$clock(Z|[+-]\d\d:\d\d(?::\d\d)?)?)?".r
+    val offset = raw"(Z|[+-](?:(?:0\d|1[0-7]):[0-5]\d(?::[0-5]\d)?|18:00(?::00)?))"
+    raw"(\d{4}-\d\d-\d\d)(?:[T ]$clock$offset?)?".r
   }
 
   /** Reads a date, or a date and a time with or without an offset, in ISO 8601. A space may be in
