@@ -83,10 +83,6 @@ private[spark] object WindowConflicts {
   private def checkKeys(options: Map[String, String]): Unit = {
     val scope = options.getOrElse("scope", "global")
     val hasTimeout = options.contains("key_idle_timeout")
-    options.get("key_idle_clock").filterNot(_ => hasTimeout).foreach { clock =>
-      val problem = "has no effect without key_idle_timeout"
-      refuse("key_idle_clock", clock, problem, "both, or none of them", "Set key_idle_timeout")
-    }
     if (scope != "global" && options("kind") == "session" && !hasTimeout)
       OptionReader.missing(
         "key_idle_timeout",
@@ -95,7 +91,7 @@ private[spark] object WindowConflicts {
       )
     val remembers = Set("count", "storm").contains(options("kind"))
     if (scope == "global" && !hasTimeout && !remembers)
-      for (name <- Seq("key_ttl", "heartbeat"); value <- options.get(name)) {
+      for (name <- Seq("key_idle_clock", "key_ttl", "heartbeat"); value <- options.get(name)) {
         val problem = "applies only to keys that can become idle"
         val allowed = s"$name with key_idle_timeout, or with a scope by key"
         refuse(name, value, problem, allowed, "Set key_idle_timeout, such as 5m")

@@ -92,6 +92,9 @@ class WindowFunctionSuite extends AnyFunSuite with SqlPlans {
     val time = "scope => 'key', key_idle_timeout => '5m', key_idle_clock => 'event_time', " +
       "key_ttl => '1h', heartbeat => '30s', max_rows_per_batch => 5"
     assert(written(s"size => '1m', $time") == window(byKey))
+    val clock = "scope => 'key', key_idle_clock => 'event_time', key_ttl => '1h'"
+    val ofTtl = byKey - "key_idle_timeout" - "heartbeat" - "max_rows_per_batch"
+    assert(written(s"size => '1m', $clock") == window(ofTtl))
     val groups = Map("kind" -> "tumbling", "size" -> "PT60S", "scope" -> "group")
     assert(written("size => '1m', scope => device") == window(groups, Map("scope" -> device)))
   }
