@@ -11,17 +11,18 @@ import io.eventtide.spark.query.monitor.{MonitorThresholds, WatermarkMonitor}
 import io.eventtide.spark.spi.PlanNodes
 
 /** The start of a run. It checks plan, session, checkpoint and clock, takes the checkpoint over, and
-  * then opens the state of the run. Nothing is written before all checks have passed.
+  * then opens the state of the run. Before the takeover nothing is written; after it, the comparisons
+  * run once more.
   */
 private[run] final class RunStart(query: StreamExecutionAccess) {
   private val root = new Path(query.checkpointRoot)
-  private val sparkConf = query.session.sessionState.conf
+  private val sqlConf = query.session.sessionState.conf
   private val conf = query.session.sessionState.newHadoopConf()
-  private val retain = sparkConf.getConf(SQLConf.MIN_BATCHES_TO_RETAIN)
+  private val retain = sqlConf.getConf(SQLConf.MIN_BATCHES_TO_RETAIN)
   private val watermarks = PlanNodes.watermarks(query.analyzedPlan)
   private val windows = PlanNodes.windows(query.analyzedPlan)
   private lazy val plan = CheckpointStructure.of(query.analyzedPlan)
-  private val monitor = new WatermarkMonitor(query.label, MonitorThresholds.of(sparkConf))
+  private val monitor = new WatermarkMonitor(query.label, MonitorThresholds.of(sqlConf))
   private val inputs = new QueryInputs(
     watermarks.map(node => new QueryInput(node.nodeId, node.settings)).toIndexedSeq
   )
@@ -66,7 +67,7 @@ private[run] final class RunStart(query: StreamExecutionAccess) {
     monitor,
     steps,
     epoch,
-    policies = PolicyCalls.of(watermarks.map(_.settings), sparkConf)
+    policies = PolicyCalls.of(watermarks.map(_.settings), sqlConf)
   )
 
   private def timers(structure: CheckpointStructure): WindowTimers = {
