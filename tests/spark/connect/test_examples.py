@@ -54,6 +54,7 @@ def test_a_block_runs_in_a_client(block: Block, server: Server) -> None:
 
 
 @pytest.mark.usefixtures("_events")
+@pytest.mark.smoke
 def test_the_flow_of_the_readme_runs(spark: SparkSession, server: Server, tmp_path: Path) -> None:
     """In a project whose table is there already."""
     code = files(ROOT / "README.md", "pipeline")["minutes.py"]
