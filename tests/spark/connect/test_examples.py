@@ -26,6 +26,7 @@ BLOCKS = [block for page in PAGES for block in blocks(page) if block.mark == "co
 @pytest.fixture
 def _events(spark: SparkSession) -> Iterator[None]:
     """Provide the table, with a minute that is over."""
+    spark.catalog.dropTempView("events")  # of other tests, which would hide the table
     rows = [
         ("2024-01-01 12:00:07", "a"),
         ("2024-01-01 12:00:30", "a"),
@@ -48,9 +49,11 @@ def test_a_block_runs_in_a_client(block: Block, server: Server) -> None:
     names["WatermarkPolicies"] = WatermarkPolicies
     exec(re.sub(r"sc://[\w.]+:15002", server.url, block.code), names)  # noqa: S102 - our own docs
     query = names["query"]
-    query.processAllAvailable()
-    assert et.progress(query).on_time == 3
-    query.stop()
+    try:
+        query.processAllAvailable()
+        assert et.progress(query).on_time == 3
+    finally:
+        query.stop()
 
 
 @pytest.mark.usefixtures("_events")
