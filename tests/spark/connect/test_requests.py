@@ -12,6 +12,7 @@ from eventtide._request import Request
 from eventtide.errors import EventtideError, InvalidArgumentError, SetupError
 from eventtide.policies import BatchTimes, PythonPolicy
 from pyspark.sql import SparkSession
+from pyspark.sql import functions as F  # noqa: N812 - PySpark's own convention
 from pyspark.sql.connect import proto
 from pyspark.sql.connect.dataframe import DataFrame
 from pyspark.sql.connect.plan import LogicalPlan
@@ -127,9 +128,10 @@ def test_a_companion_is_started_once_and_not_after_its_release(
     spark: SparkSession, tmp_path: Path
 ) -> None:
     """A second announcement is refused at once; without an announcement a companion ends."""
-    timed = et.with_watermark(spark.readStream.format("rate").load(), "timestamp", POLICY)
-    writer = timed.writeStream.format("noop").option("checkpointLocation", str(tmp_path))
-    query = et.start(timed, writer)
+    rows = spark.readStream.format("rate").load()
+    window = et.window(rows).event_time("timestamp", POLICY).tumbling("10s").agg(F.count("*"))
+    writer = window.results.writeStream.format("noop")
+    query = window.start(writer.option("checkpointLocation", str(tmp_path)))
     bridge = _bridge.of(query)
 
     def announced() -> Any:
