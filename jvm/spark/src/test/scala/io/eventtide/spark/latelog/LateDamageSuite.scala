@@ -239,7 +239,7 @@ class LateDamageSuite extends AnyFunSuite with LocalSession {
           val error = refusal(action())
           assert(error.condition == "LATE_FOLDER_FOREIGN")
           assert(error.getMessage.contains(mine.getName))
-          assert(error.getMessage.contains(s"--late-to file:$other)"))
+          assert(error.getMessage.contains(s"the folder itself, file:$other, with"))
       }
     }
     delete(local(query, "metadata")) // which query it is, is not known
