@@ -266,7 +266,8 @@ def compiled(folder: Path) -> Path:
     """Return a jar with the policies above, compiled with what PySpark has."""
     spark = Path(pyspark.__file__).parent / "jars"
     page = (ROOT / "docs/reference/policies.md").read_text("utf-8")
-    (folder / "OnThePage.scala").write_text(page.split("```scala\n")[1].split("```")[0], "utf-8")
+    _, _, shop = page.partition("```scala\npackage shop\n")
+    (folder / "OnThePage.scala").write_text("package shop\n" + shop.split("```")[0], "utf-8")
     (folder / "Own.scala").write_text(SOURCE, "utf-8")
     services = folder / "classes" / "META-INF" / "services"
     services.mkdir(parents=True)

@@ -1,6 +1,7 @@
 package io.eventtide.spark
 
 import java.io.{ByteArrayOutputStream, IOException}
+import java.nio.file.{Files, Paths, StandardCopyOption}
 
 import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.{FileAlreadyExistsException, Path}
@@ -26,13 +27,25 @@ final class DirectFiles(root: Path, conf: Configuration)
       override def close(): Unit = if (isOpen) {
         isOpen = false
         super.close()
-        if (!overwriteIfPossible && exists(path))
-          throw new FileAlreadyExistsException(path.toString)
-        val out = path.getFileSystem(conf).create(path, overwriteIfPossible)
-        try underlyingStream.asInstanceOf[ByteArrayOutputStream].writeTo(out)
-        finally out.close()
+        put(path, underlyingStream.asInstanceOf[ByteArrayOutputStream].toByteArray)
       }
 
       override def cancel(): Unit = isOpen = false
+
+      // Readers see the whole file or none, as in a store of objects.
+      private def put(path: Path, bytes: Array[Byte]): Unit = {
+        val target = Paths.get(path.toUri.getPath)
+        Files.createDirectories(target.getParent)
+        val whole = Files.write(Files.createTempFile("object", null), bytes)
+        try
+          if (overwriteIfPossible) {
+            Files.deleteIfExists(target.resolveSibling(s".${target.getFileName}.crc"))
+            Files.move(whole, target, StandardCopyOption.ATOMIC_MOVE)
+          } else Files.createLink(target, whole)
+        catch {
+          case _: java.nio.file.FileAlreadyExistsException =>
+            throw new FileAlreadyExistsException(path.toString)
+        } finally Files.deleteIfExists(whole)
+      }
     }
 }

@@ -69,7 +69,10 @@ private[sql] object Argument {
     )
   }
 
-  /** The place of a value with its name, where the text has it. Spark keeps that of the value. */
+  /** The place of a value with its name, where the text has it. Spark keeps that of the value. But
+    * `true` and `false` are one object each, with the origin of its first use, which may be a
+    * DataFrame's: they have no place.
+    */
   def withName(name: String, value: Origin): Origin = {
     val found = for {
       text <- value.sqlText
@@ -84,6 +87,6 @@ private[sql] object Argument {
       startIndex = Some(start - length),
       startPosition = Some(column - length)
     )
-    found.getOrElse(value)
+    found.getOrElse(if (value.sqlText.isEmpty) Origin() else value)
   }
 }

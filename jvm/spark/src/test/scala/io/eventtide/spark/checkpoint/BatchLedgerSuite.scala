@@ -233,7 +233,7 @@ class BatchLedgerSuite extends AnyFunSuite {
     val root = newRoot()
     write(open(root), 7, "batch 7")
     val file = filesIn(root).head.toPath
-    Files.delete(file.resolveSibling(".7.crc"))
+    Files.deleteIfExists(file.resolveSibling(".7.crc"))
     Files.write(file, new Array[Byte](100))
     val error = refusal(open(root).restore(8))
     assert(
@@ -246,7 +246,7 @@ class BatchLedgerSuite extends AnyFunSuite {
     write(open(root), 0, "batch 0")
     val file = filesIn(root).head.toPath
     val whole = Files.readAllBytes(file)
-    Files.delete(file.resolveSibling(".0.crc"))
+    Files.deleteIfExists(file.resolveSibling(".0.crc"))
     (0 until whole.length).foreach { length =>
       Files.write(file, whole.take(length))
       val error = refusal(open(root).restore(1))
