@@ -39,7 +39,8 @@ def test_the_charts_are_fresh(made: dict[str, Any]) -> None:
         assert len(svg) < 60_000
     assert {file.name for file in (ROOT / "docs/img").glob("bench-*")} == set(drawn)
     assert {file.stem for file in RESULTS.glob("*.json")} - set(made["CHARTS"]) == {
-        "profile_before"
+        "connect",
+        "profile_before",
     }
 
 
