@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Any
 
 import eventtide as et
@@ -49,6 +50,14 @@ def options(text: str) -> bytes:
     return text_of
 
 
+def question(request: str, **more: str) -> bytes:
+    """Return the bytes of a message with these options."""
+    return options(json.dumps({"request": request, **more}))
+
+
+CLEAN = {"checkpoint": "/x", "dry_run": "true"}
+
+
 @pytest.mark.parametrize(
     ("value", "problem"),
     [
@@ -61,19 +70,23 @@ def options(text: str) -> bytes:
         (options('{"request": "shutdown"}'), "INVALID_CHOICE"),
         (options('{"request": "progress"}'), "MISSING_OPTION"),
         (options('{"request": "window"}'), "MISSING_OPTION"),
-        (
-            options('{"request": "repartition", "checkpoint": "/x", "partitions": "0"}'),
-            "INVALID_COUNT",
-        ),
-        (
-            options('{"request": "clean_late", "checkpoint": "/x", "dry_run": "1"}'),
-            "INVALID_CHOICE",
-        ),
-        (options('{"request": "read_state"}'), "MISSING_OPTION"),
-        (
-            options('{"request": "scripted", "scripted": "1", "call": "stop"}'),
-            "CONNECT_MESSAGE_INVALID",
-        ),
+        (question("repartition", checkpoint="/x", partitions="0"), "INVALID_COUNT"),
+        (question("clean_late", checkpoint="/x", dry_run="1"), "INVALID_CHOICE"),
+        (question("clean_late", **CLEAN, late_to="no JSON"), "CONNECT_MESSAGE_INVALID"),
+        (question("clean_late", **CLEAN, late_to='{"a": "b"}'), "CONNECT_MESSAGE_INVALID"),
+        (question("clean_late", **CLEAN, late_to="[{}]"), "CONNECT_MESSAGE_INVALID"),
+        (question("checkpoint", checkpoint=""), "CONNECT_MESSAGE_INVALID"),
+        (question("error", condition="LEDGER_VERSION", parameters="x"), "CONNECT_MESSAGE_INVALID"),
+        (question("progress", query="x", run="y"), "QUERY_OF_OTHER_SESSION"),
+        (question("await_calls", query="x", run="y", timeout_ms="1"), "QUERY_OF_OTHER_SESSION"),
+        (question("read_state"), "MISSING_OPTION"),
+        (question("script", schema="no JSON"), "CONNECT_MESSAGE_INVALID"),
+        (question("script", schema='"integer"'), "CONNECT_MESSAGE_INVALID"),
+        (question("scripted", scripted="1", call="stop"), "CONNECT_MESSAGE_INVALID"),
+        (question("version", verbose="true"), "UNKNOWN_OPTION"),
+        (question("read_state", checkpoint="/x", plan="y"), "UNKNOWN_OPTION"),
+        (question("start", drained="true"), "UNKNOWN_OPTION"),
+        (question("scripted_results", scripted="1", limit="5"), "UNKNOWN_OPTION"),
     ],
     ids=str,
 )
@@ -82,6 +95,49 @@ def test_a_message_that_is_none_has_a_named_error(spark: Any, value: bytes, prob
     with pytest.raises(EventtideError) as error, et.named_errors():
         DataFrame(Bytes(value), spark).collect()
     assert error.value.condition == problem
+    assert spark.streams.active == []
+
+
+def test_values_of_a_query_have_named_errors(spark: Any) -> None:
+    """A query of one's own goes on after a question that the server cannot read."""
+    rows = spark.readStream.format("rate").load()
+    query = rows.writeStream.format("noop").start()
+    mine = {"query": query.id, "run": query.runId}
+    asked = Bytes(question("await_calls", **mine, timeout_ms="soon"))
+    try:
+        with pytest.raises(SetupError, match="timeout_ms") as error, et.named_errors():
+            DataFrame(asked, spark).collect()
+        assert error.value.condition == "CONNECT_MESSAGE_INVALID"
+        assert query.isActive
+    finally:
+        query.stop()
+
+
+@pytest.mark.parametrize(
+    ("call", "value", "condition"),
+    [
+        ("start", "perhaps", "INVALID_CHOICE"),
+        ("set_clock", "noon", "CONNECT_MESSAGE_INVALID"),
+        ("jump_clock", "", "CONNECT_MESSAGE_INVALID"),
+        ("shutdown", "", "CONNECT_MESSAGE_INVALID"),
+    ],
+)
+def test_a_call_of_a_scripted_query_has_a_named_error(
+    spark: SparkSession, tmp_path: Path, call: str, value: str, condition: str
+) -> None:
+    """Nothing is started."""
+    rows = spark.readStream.format("rate").load()
+    started: Any = _bridge.of(rows).scripted_query
+    with pytest.raises(SetupError, match="start_ms"):
+        started(rows, "append", str(tmp_path), "soon")
+    query = started(rows, "append", str(tmp_path), 0)
+    try:
+        with pytest.raises(EventtideError) as error:
+            query._call(call, value)
+        assert error.value.condition == condition
+        assert spark.streams.active == []
+    finally:
+        query.close()
 
 
 @pytest.mark.parametrize(

@@ -22,15 +22,9 @@ private[spark] object ErrorReport {
 
   /** An error that a client knows by its condition and parameters only; None for a condition of
     * Spark.
-    *
-    * @param parameters
-    *   a JSON object of texts
     */
-  def of(condition: String, parameters: String): Option[String] =
-    Option.when(ErrorCatalogue.has(condition)) {
-      val fields = mapper.readTree(parameters).properties.asScala
-      json(condition, fields.map(field => field.getKey -> field.getValue.asText).toMap.asJava)
-    }
+  def of(condition: String, parameters: Map[String, String]): Option[String] =
+    Option.when(ErrorCatalogue.has(condition))(json(condition, parameters.asJava))
 
   private def json(condition: String, parameters: JMap[String, String]): String = {
     val error = new EventtideException(condition, parameters.asScala.toMap)

@@ -4,6 +4,7 @@ import scala.jdk.CollectionConverters._
 import scala.util.Try
 
 import com.fasterxml.jackson.databind.ObjectMapper
+import org.apache.hadoop.fs.Path
 import org.apache.spark.connect.proto
 import org.apache.spark.sql.Column
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
@@ -30,6 +31,7 @@ private[connect] final case class ConnectMessage(
     columns: Map[String, Seq[Column]],
     input: Option[LogicalPlan]
 ) {
+  import ConnectMessage._
 
   /** The name of the request. */
   def name: String = options.getOrElse("request", "")
@@ -42,17 +44,42 @@ private[connect] final case class ConnectMessage(
   def count(name: String, least: Int = 1): Int =
     reader.count(name, least).getOrElse(OptionReader.missing(name, "a count"))
 
+  def long(name: String): Long = parsed(name, "a whole number")(_.toLong)
+
   /** An option that is a JSON array of texts. */
   def list(name: String): Seq[String] =
-    ConnectMessage.json.readTree(option(name)).elements.asScala.map(_.asText).toSeq
+    parsed(name, "a JSON array of texts")(json.readValue(_, classOf[Array[String]]).toSeq)
+
+  /** An option that is a JSON object of texts. */
+  def texts(name: String): Map[String, String] = parsed(name, "a JSON object")(textsOf)
+
+  /** An option that `parse` reads; the message is invalid if that fails. */
+  def parsed[A](name: String, allowed: String)(parse: String => A): A = {
+    val text = option(name)
+    Try(parse(text)).getOrElse {
+      throw invalid(s"option '$name' is '$text'; allowed is $allowed")
+    }
+  }
+
+  /** Refuses all options but these. */
+  def refuseOthers(allowed: Seq[String]): Unit = {
+    val all = reader
+    (Always ++ allowed).foreach(all.get)
+    all.refuseUnread()
+  }
 
   private def reader = new OptionReader(options)
+
+  def checkpoint: String = parsed("checkpoint", "a path")(new Path(_)).toString
 
   def rows: LogicalPlan = input.getOrElse(OptionReader.missing("input", "a DataFrame"))
 }
 
 private[connect] object ConnectMessage {
   val TypeUrl = "eventtide.io/request.v1"
+
+  /** The options of every request. */
+  private val Always = Seq("request", "id")
 
   private val json = new ObjectMapper()
 
@@ -69,10 +96,13 @@ private[connect] object ConnectMessage {
     )
   }
 
-  private def optionsOf(text: String): Map[String, String] = {
-    val options = Try(json.readTree(text)).toOption.filter(node => node != null && node.isObject)
-    val fields = options.getOrElse(throw invalid("the options are no JSON object")).properties
-    fields.asScala.map(field => field.getKey -> field.getValue.asText).toMap
+  private def optionsOf(text: String): Map[String, String] =
+    Try(textsOf(text)).getOrElse(throw invalid("the options are no JSON object"))
+
+  private def textsOf(text: String): Map[String, String] = {
+    val node = json.readTree(text)
+    require(node.isObject)
+    node.properties.asScala.map(field => field.getKey -> field.getValue.asText).toMap
   }
 
   private def columns(list: proto.Expression, planner: SparkConnectPlanner) = {

@@ -43,7 +43,7 @@ private[connect] final class ConnectQuestion(
       OptionReader.missing("column", "a column")
     }
 
-  def checkpoint: String = option("checkpoint")
+  def checkpoint: String = message.checkpoint
 
   def lateTo: JList[String] = message.list("late_to").asJava
 }

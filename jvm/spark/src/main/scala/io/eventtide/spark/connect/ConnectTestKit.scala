@@ -25,22 +25,32 @@ private[connect] object ConnectTestKit {
 
   private final case class Owned(session: SparkSession, query: TestQuery)
 
-  val Answers: Answers = Map[String, ConnectQuestion => String](
-    "script" -> (of => script(of.message)),
-    "script_add" -> (of => done(add(of.message, of.rows))),
-    "script_close" -> (of => done(source(of.message).close())),
-    "scripted_query" -> (of => scripted(of.message, of.rows)),
-    "scripted" -> (of => call(of.message, of.planner))
-  ).view.mapValues(allowed).toMap
+  val All: Answers = Map(
+    "script" -> allowed("schema")(of => script(of.message)),
+    "script_add" -> allowed("script", "batches", "partitions") { of =>
+      done(add(of.message, of.rows))
+    },
+    "script_close" -> allowed("script")(of => done(source(of.message).close())),
+    "scripted_query" -> allowed("output_mode", "checkpoint", "start_ms") { of =>
+      scripted(of.message, of.rows)
+    },
+    "scripted" -> allowed("scripted", "call", "value")(of => call(of.message, of.planner))
+  )
 
-  private def allowed(answer: ConnectQuestion => String)(question: ConnectQuestion): String = {
-    ServerPermissions.checkTestKit(question.session)
-    answer(question)
-  }
+  private def allowed(options: String*)(text: ConnectQuestion => String): Answer =
+    Answer.of(options: _*) { question =>
+      ServerPermissions.checkTestKit(question.session)
+      text(question)
+    }
 
   /** Creates a script, and returns its id. */
   private def script(message: ConnectMessage): String =
-    ScriptSource.create(DataType.fromJson(message.option("schema")).asInstanceOf[StructType]).id
+    ScriptSource.create(message.parsed("schema", "a schema as JSON")(schemaOf)).id
+
+  private def schemaOf(text: String): StructType = DataType.fromJson(text) match {
+    case schema: StructType => schema
+    case other => throw new IllegalArgumentException(other.sql)
+  }
 
   /** Adds batches to a script. The first column of the rows is the number of their batch. */
   private def add(message: ConnectMessage, rows: DataFrame): Unit = {
@@ -60,9 +70,9 @@ private[connect] object ConnectTestKit {
 
   /** Creates a scripted query, and returns its id. */
   private def scripted(message: ConnectMessage, result: DataFrame): String = {
-    val start = message.option("start_ms").toLong
+    val start = message.long("start_ms")
     val mode = message.option("output_mode")
-    val query = new TestQuery(result, mode, message.option("checkpoint"), start)
+    val query = new TestQuery(result, mode, message.checkpoint, start)
     val id = UUID.randomUUID().toString
     queries.put(id, Owned(result.sparkSession, query))
     id
@@ -75,15 +85,15 @@ private[connect] object ConnectTestKit {
   /** Calls a method of a scripted query. Returns its result as text. */
   private def call(message: ConnectMessage, planner: SparkConnectPlanner): String = {
     val query = queryOf(message, planner.session)
-    def value = message.option("value")
+    def value = message.long("value")
     message.option("call") match {
-      case "start" => done(query.start(value.toBoolean))
+      case "start" => done(query.start(message.flag("value")))
       case "drain" => done(PythonApi.drainScripted(query))
       case "stop" => done(query.stop())
       case "await_idle" => done(query.awaitIdle())
       case "now" => query.nowMs.toString
-      case "set_clock" => done(query.setClock(value.toLong))
-      case "jump_clock" => done(query.jumpClock(value.toLong))
+      case "set_clock" => done(query.setClock(value))
+      case "jump_clock" => done(query.jumpClock(value))
       case "watermark" => query.watermarkMs.toString
       case "last_batch" => query.lastBatchId.toString
       case "dropped" => query.newlyDropped().toString

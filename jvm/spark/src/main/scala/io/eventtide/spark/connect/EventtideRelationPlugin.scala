@@ -53,13 +53,16 @@ final class EventtideRelationPlugin extends RelationPlugin {
       case name if RequestBuilder.Requests.contains(name) =>
         EventtideRequest(message.options, message.columns, message.rows)
       case ReadState =>
+        message.refuseOthers(Seq("checkpoint"))
         val results = SparkInternals.dataFrame(planner.session, message.rows)
-        WindowState.read(results, message.option("checkpoint")).queryExecution.analyzed
+        WindowState.read(results, message.checkpoint).queryExecution.analyzed
       case Start =>
+        message.refuseOthers(Seq("drain", "followed"))
         val rows = SparkInternals.dataFrame(planner.session, message.rows).queryExecution.analyzed
         val query = if (message.flag("drain")) Drain.requestedFor(rows) else rows
         if (message.flag("followed")) FollowedQuery(query) else query
       case ScriptedResults =>
+        message.refuseOthers(Seq("scripted"))
         ConnectTestKit.results(message, planner.session).queryExecution.analyzed
       case name =>
         val answer = ConnectAnswers.to(new ConnectQuestion(message, planner)).getOrElse {

@@ -7,18 +7,18 @@ import io.eventtide.spark.connect.ConnectAnswers.{Answers, done, json}
 private[connect] object HandlerAnswers {
 
   val All: Answers = Map(
-    "follow_late" -> { of =>
+    "follow_late" -> Answer.ofQuery("window") { of =>
       val options = PythonApi.followLate(of.query, of.message.count("window", least = 0))
       Option(options).map(json(_)).orNull
     },
-    "has_named_sources" -> (of => PythonApi.hasNamedSources(of.query).toString),
-    "await_companion" -> { of =>
+    "has_named_sources" -> Answer.ofQuery()(of => PythonApi.hasNamedSources(of.query).toString),
+    "await_companion" -> Answer.ofQuery("companion", "companion_run") { of =>
       done(PythonApi.awaitCompanion(of.query, of.query("companion", "companion_run")))
     },
-    "release_late" -> (of => done(PythonApi.releaseLate(of.query))),
-    "await_calls" -> (of =>
-      PythonApi.awaitCalls(of.query, of.option("timeout_ms").toLong).toString
-    ),
-    "catch_up_calls" -> (of => done(PythonApi.catchUpCalls(of.query)))
+    "release_late" -> Answer.ofQuery()(of => done(PythonApi.releaseLate(of.query))),
+    "await_calls" -> Answer.ofQuery("timeout_ms") { of =>
+      PythonApi.awaitCalls(of.query, of.message.long("timeout_ms")).toString
+    },
+    "catch_up_calls" -> Answer.ofQuery()(of => done(PythonApi.catchUpCalls(of.query)))
   )
 }

@@ -34,8 +34,8 @@ final class ErrorReportSuite extends AnyFunSuite {
   }
 
   test("a client asks by condition and parameters") {
-    val report = read(ErrorReport.of("CHECKPOINT_DRAINED", """{"root": "/data/checkpoint"}"""))
+    val report = read(ErrorReport.of("CHECKPOINT_DRAINED", Map("root" -> "/data/checkpoint")))
     assert(report.get("message").asText == drained.getMessage)
-    assert(ErrorReport.of("TABLE_OR_VIEW_NOT_FOUND", "{}").isEmpty)
+    assert(ErrorReport.of("TABLE_OR_VIEW_NOT_FOUND", Map.empty).isEmpty)
   }
 }

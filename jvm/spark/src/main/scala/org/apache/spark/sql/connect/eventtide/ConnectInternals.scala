@@ -12,7 +12,9 @@ object ConnectInternals {
     SparkConnectService.streamingSessionManager
       .getCachedQuery(id, runId, Set.empty, planner.session)
       .map(_.query)
-      .orElse(Option(planner.session.streams.get(id)).filter(_.runId.toString == runId))
+      .orElse(planner.session.streams.active.find { query =>
+        query.id.toString == id && query.runId.toString == runId
+      })
 
   /** Lets the client of this session ask about a query that was not started by its command. */
   def register(planner: SparkConnectPlanner, query: StreamingQuery): Unit =
