@@ -33,6 +33,7 @@ WITHOUT_CONNECT: Mapping[str, Sequence[str]] = MappingProxyType(
             "test_hive.py",
             "test_local_connect.py",
             "test_operations.py",
+            "test_session_kinds.py",
             "test_tutorial.py",
             "test_two_drivers.py",
             "test_voltsp_page.py",

@@ -122,6 +122,8 @@ class StormWindow(BoltSettings):
         ------
         ArgumentTypeError, ColumnTypeError, UnknownColumnError, InvalidArgumentError
             A stream is not a DataFrame, or two streams have a column of one name with two types.
+        SetupError
+            Some streams belong to a classic session, and others to Spark Connect.
         """
         return replace(self, streams=read_streams(streams, stream, declared))
 

@@ -83,8 +83,9 @@ def check_free(name: str, frame: DataFrame, added: tuple[str, ...], fix: str) ->
 def _check_alike(frames: Mapping[str, DataFrame], fix: str) -> None:
     """Reject columns of one name and two types, which Spark would convert to a third type."""
     known: dict[str, tuple[str, str]] = {}
+    bridge = _bridge.of(*frames.values())
     for stream, frame in frames.items():
-        schema = _bridge.of(frame).schema(frame)
+        schema = bridge.schema(frame)
         if schema is None:
             raise unready(
                 "A flow of a pipeline cannot read several streams in one bolt, because their types"

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - PySpark's own convention
 
+from eventtide import _bridge
 from eventtide._text.arguments import of_type
 from eventtide._text.columns import listed
 from eventtide.errors import refused
@@ -61,6 +62,8 @@ def repair(
         An argument has the wrong type, is a stream, or has columns that differ from the window's.
         Or the window cannot be repaired: a count window, or a sliding window under
         ``"window_closed"``.
+    SetupError
+        Some DataFrames belong to a classic session, and others to Spark Connect.
 
     Notes
     -----
@@ -89,6 +92,7 @@ def repair(
     """
     for name, rows in {"results": results, "late": late, "source": source}.items():
         _check_batch(name, rows)
+    _bridge.of(results, late, source)  # which refuses DataFrames of two kinds of session
     final = _final(window)
     new = final.over(source).results
     _check_columns(results, new.columns)
