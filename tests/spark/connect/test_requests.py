@@ -10,7 +10,13 @@ import pytest
 from eventtide import _bridge
 from eventtide._connect.plans import TYPE_URL, RequestPlan
 from eventtide._request import Request
-from eventtide.errors import EventtideError, InvalidArgumentError, SetupError
+from eventtide.errors import (
+    EventtideError,
+    InvalidArgumentError,
+    RefusedDataError,
+    SetupError,
+    UnsupportedPlanError,
+)
 from eventtide.policies import BatchTimes, PythonPolicy
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - PySpark's own convention
@@ -156,14 +162,33 @@ def test_an_unknown_option_is_refused(
     assert error.value.condition == condition
 
 
+def test_results_of_a_client_have_an_identity(spark: SparkSession) -> None:
+    """The same window twice in one query is refused, and its columns can be named by it."""
+    rows = spark.readStream.format("rate").load()
+    window = et.window(rows).event_time("timestamp", POLICY).tumbling("10s").agg(F.count("*"))
+    twice = window.results.union(window.results)
+    with pytest.raises(UnsupportedPlanError) as error, et.named_errors():
+        twice.writeStream.format("noop").start()
+    assert error.value.condition == "WINDOW_TWICE"
+    assert spark.streams.active == []
+    timed = et.with_watermark(rows, "timestamp", POLICY)
+    assert timed.select(timed["timestamp"]).columns == ["timestamp"]
+    assert window.results.select(window.results["window"]).columns == ["window"]
+
+
 @pytest.mark.smoke
-def test_a_session_asks_about_its_own_queries_only(spark: SparkSession, server: Server) -> None:
-    """Also where it knows the ids of another session's query."""
+@pytest.mark.parametrize("user", ["the same", "other"])
+def test_a_session_asks_about_its_own_queries_only(
+    spark: SparkSession, server: Server, user: str
+) -> None:
+    """Also where it knows the ids of another session's query; the session of a user is its own."""
     timed = et.with_watermark(spark.readStream.format("rate").load(), "timestamp", POLICY)
     query = et.start(timed, timed.writeStream.format("noop"))
     query.processAllAvailable()
     assert et.progress(query).inputs
-    other = SparkSession.builder.remote(server.url).create()
+    same_id = f"/;user_id=other;session_id={spark.session_id}"  # type: ignore[attr-defined] # there
+    url = server.url if user == "the same" else server.url + same_id
+    other = SparkSession.builder.remote(url).create()
     try:
         stolen: Any = StreamingQuery(other, query.id, query.runId)  # type: ignore[arg-type]
         for question in et.progress, et.blame, et.read_checkpoint, et.read_late:
@@ -221,6 +246,21 @@ def test_an_error_has_its_class_and_parts(spark: SparkSession) -> None:
     with pytest.raises(et.errors.ColumnTypeError) as typed:
         et.with_watermark(rows, "value", POLICY)
     assert (typed.value.argument, typed.value.condition) == ("value", "EVENT_TIME_TYPE")
+
+
+def test_an_error_of_a_failed_query_has_its_parts(spark: SparkSession, tmp_path: Path) -> None:
+    """The client has its text only, and asks for the rest by the ids of the query."""
+    (tmp_path / "1.csv").write_text("2031-01-01 00:00:00\n", encoding="utf-8")
+    rows = spark.readStream.schema("ts timestamp").csv(str(tmp_path))
+    timed = et.with_watermark(rows, "ts", POLICY.guard_future("1m", on="fail"))
+    query = et.start(timed, timed.writeStream.format("noop"))
+    with pytest.raises(RefusedDataError) as error, et.named_errors():
+        query.awaitTermination()
+    assert error.value.condition == "ROW_FROM_THE_FUTURE"
+    assert error.value.parameters
+    assert error.value.parameters["time"] == "2031-01-01T00:00:00Z"
+    assert error.value.problem
+    assert error.value.fix
 
 
 class Unmoved(PythonPolicy):
