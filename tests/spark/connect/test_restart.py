@@ -14,6 +14,7 @@ from pyspark.sql import functions as F  # noqa: N812 - PySpark's own convention
 
 from tests.apis import cases, queries
 from tests.spark.conftest import SERVER
+from tests.spark.plan_text import optimized
 from tests.spark.server import PYTHON, ROOT, Server
 
 if TYPE_CHECKING:
@@ -81,39 +82,54 @@ def test_a_query_goes_on_after_its_server_was_killed(tmp_path: Path) -> None:
 CLASSIC = """
 import sys
 import eventtide as et
+from pathlib import Path
 from pyspark.sql import SparkSession
-from tests.apis import cases, queries
-folder = sys.argv[1]
+from tests.spark.connect.test_restart import run
 builder = SparkSession.builder.master("local[2]").config("spark.sql.shuffle.partitions", "2")
 spark = et.configure(builder.config("spark.sql.session.timeZone", "UTC")).getOrCreate()
-rows = spark.readStream.schema(cases.SCHEMA).option("maxFilesPerTrigger", 1).json(folder + "/in")
-writer = queries.results("sliding", rows).writeStream.trigger(availableNow=True)
-writer = writer.option("checkpointLocation", folder + "/checkpoint")
-writer.format("parquet").start(folder + "/out").awaitTermination()
+folder = Path(sys.argv[1])
+(folder / "plan").write_text(run(spark, folder), "utf-8")
 """
 
 
-def test_a_checkpoint_goes_on_in_a_classic_session(spark: SparkSession, tmp_path: Path) -> None:
-    """With the results and the late rows of a query that was never moved."""
-    cases.write_rows(tmp_path / "all")
-    (tmp_path / "in").mkdir()
-    files = sorted((tmp_path / "all").iterdir())
+def run(spark: SparkSession, folder: Path) -> str:
+    """Run a query over all available rows, and return its plan."""
     rows = spark.readStream.schema(cases.SCHEMA).option("maxFilesPerTrigger", 1)
-    results = queries.results("sliding", rows.json(f"{tmp_path}/in"))
-    for file in files[:3]:
-        file.rename(tmp_path / "in" / file.name)
-    writer = results.writeStream.option("checkpointLocation", f"{tmp_path}/checkpoint")
-    query = writer.format("parquet").trigger(availableNow=True).start(f"{tmp_path}/out")
+    results = queries.results("sliding", rows.json(f"{folder}/in"))
+    writer = results.writeStream.option("checkpointLocation", f"{folder}/checkpoint")
+    query = writer.format("parquet").trigger(availableNow=True).start(f"{folder}/out")
     query.awaitTermination()
-    for file in files[3:]:
-        file.rename(tmp_path / "in" / file.name)
-    job = [PYTHON, "-c", CLASSIC, str(tmp_path)]
+    return optimized(results)
+
+
+def run_classic(folder: Path) -> str:
+    """Do the same in a classic session, which has a process of its own."""
+    job = [PYTHON, "-c", CLASSIC, str(folder)]
     variables = {name: text for name, text in os.environ.items() if "SPARK_CONNECT" not in name}
+    variables.pop("EVENTTIDE_CONNECT")
     variables["PYTHONPATH"] = str(ROOT)
     done = subprocess.run(  # noqa: S603 - our own program
         job, check=False, capture_output=True, text=True, env=variables
     )
     assert done.returncode == 0, done.stderr[-2000:]
+    return (folder / "plan").read_text("utf-8")
+
+
+@pytest.mark.parametrize("is_client_first", [True, False], ids=["to classic", "from classic"])
+def test_a_checkpoint_goes_on_in_a_session_of_the_other_kind(
+    spark: SparkSession, tmp_path: Path, *, is_client_first: bool
+) -> None:
+    """With the plan, the results and the late rows of a query that was never moved."""
+    cases.write_rows(tmp_path / "all")
+    (tmp_path / "in").mkdir()
+    files = sorted((tmp_path / "all").iterdir())
+    plans = []
+    for part, is_client in (files[:3], is_client_first), (files[3:], not is_client_first):
+        for file in part:
+            file.rename(tmp_path / "in" / file.name)
+        plans.append(run(spark, tmp_path) if is_client else run_classic(tmp_path))
+    assert plans[0] == plans[1]
+    assert "EventtideWindow" in plans[0]
     expected = cases.RESULTS["sliding"]
     assert cases.texts(spark.read.parquet(f"{tmp_path}/out")) == expected["results"]
     # Each run ends with a batch without rows, so the watermark of a late row may be a later one.
