@@ -15,6 +15,8 @@ from tests.jars import PYSPARK
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from typing_extensions import Self
+
 PYTHON = os.environ.get("EVENTTIDE_SERVER_PYTHON", sys.executable)
 """The Python whose PySpark is the server, and whose workers call functions of clients."""
 
@@ -44,7 +46,7 @@ class Server:
         self.url = f"sc://localhost:{self.port}"
         folder.mkdir(parents=True, exist_ok=True)
         self.log = folder / "server.log"
-        jars = [_asked("import eventtide; print(eventtide.jar_path())"), settings["spark.jars"]]
+        jars = [jar_of_server(), settings["spark.jars"]]
         options = {
             **settings,
             "spark.jars": ",".join(filter(None, jars)),
@@ -74,15 +76,23 @@ class Server:
                 raise RuntimeError(f"The server did not start:\n{said[-3000:]}")
             time.sleep(0.1)
 
+    def __enter__(self) -> Self:
+        """Return it."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Kill it, also after a test that fails."""
+        self.kill()
+
     def kill(self) -> None:
         """Kill it, as a machine does that fails."""
         self._process.kill()
         self._process.wait()
 
 
-def _asked(code: str) -> str:
-    """Return what the server's Python prints."""
-    command = [PYTHON, "-c", code]
+def jar_of_server() -> str:
+    """Return the path of Eventtide's jar, which only the server's Python has."""
+    command = [PYTHON, "-c", "import eventtide; print(eventtide.jar_path())"]
     return subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()  # noqa: S603 - our own code
 
 

@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import eventtide as et
-import pyspark
 import pytest
 from eventtide import WatermarkPolicies
 from eventtide.errors import (
@@ -24,6 +23,7 @@ from eventtide.testing import Script
 from pyspark.sql import functions as F  # noqa: N812 - PySpark's own convention
 
 from tests.spark.events import Disorder, cut
+from tests.spark.policy_jar import compiled
 from tests.spark.queries import EVENTS, at, counts
 from tests.spark.window_runs import WindowRun, settings
 from tests.unit.own_policies import BROKEN, Broken, Trimmed
@@ -166,35 +166,6 @@ def test_it_is_not_for_the_time_of_keys(spark: SparkSession) -> None:
         _ = window.results
 
 
-SOURCE = """
-package shop
-
-import java.io.{DataInput, DataOutput}
-import io.eventtide.kernel.testkit.PolicyLaws
-import io.eventtide.kernel.watermark.{CustomPolicyKind, PolicySpec, WatermarkPolicy}
-
-/** Throws at times that end in 13 seconds. */
-class Throwing extends CustomPolicyKind("throwing") {
-  def newPolicy(values: Seq[Long]): WatermarkPolicy = new WatermarkPolicy {
-    private var top = Long.MinValue
-    def observe(now: Long, ts: Long): Unit = {
-      if (ts / 1000000 % 60 == 13) throw new IllegalStateException("unlucky")
-      if (ts / 1000000 % 60 == 17) Thread.sleep(60000)
-      top = math.max(top, ts)
-    }
-    def known: Boolean = top > Long.MinValue
-    def watermark: Long = top
-    def save(out: DataOutput): Unit = out.writeLong(top)
-    def restore(in: DataInput): Unit = top = in.readLong()
-  }
-}
-
-object Laws extends App {
-  PolicyLaws.check(PolicySpec(new LimitedLag, Seq(5, 40)))
-  PolicyLaws.check(PolicySpec(new LimitedLag, Seq(5000000, 40000000)), unit = 1000000)
-}
-"""
-
 JOB = """
 import sys
 import eventtide as et
@@ -260,35 +231,6 @@ for name, values in ("limitless", {}), ("limited_lag", {"lag": "5s"}), ("limited
     except et.errors.InvalidArgumentError as error:
         print(error)
 """
-
-
-def compiled(folder: Path) -> Path:
-    """Return a jar with the policies above, compiled with what PySpark has."""
-    spark = Path(pyspark.__file__).parent / "jars"
-    page = (ROOT / "docs/reference/policies.md").read_text("utf-8")
-    _, _, shop = page.partition("```scala\npackage shop\n")
-    (folder / "OnThePage.scala").write_text("package shop\n" + shop.split("```")[0], "utf-8")
-    (folder / "Own.scala").write_text(SOURCE, "utf-8")
-    services = folder / "classes" / "META-INF" / "services"
-    services.mkdir(parents=True)
-    kind = "io.eventtide.kernel.watermark.CustomPolicyKind"
-    (services / kind).write_text("shop.LimitedLag\nshop.Throwing\n", "utf-8")
-    sources = [str(source) for source in folder.glob("*.scala")]
-    compiler = ["scala.tools.nsc.Main", "-usejavacp", "-cp", str(et.jar_path())]
-    run("java", "-cp", f"{spark}/*", *compiler, "-d", f"{folder}/classes", *sources)
-    run(
-        "java",
-        "-cp",
-        os.pathsep.join([f"{folder}/classes", str(et.jar_path()), f"{spark}/*"]),
-        "shop.Laws",
-    )
-    run("jar", "cf", f"{folder}/own.jar", "-C", f"{folder}/classes", ".")
-    return folder / "own.jar"
-
-
-def run(*command: str) -> None:
-    """Run a command that must not fail."""
-    subprocess.run(command, check=True)  # noqa: S603 - our own
 
 
 @pytest.mark.long
