@@ -32,11 +32,9 @@ WITHOUT_CONNECT: Mapping[str, Sequence[str]] = MappingProxyType(
             "test_flights",
             "test_hive.py",
             "test_local_connect.py",
-            "test_operations.py",
             "test_session_kinds.py",
             "test_tutorial.py",
             "test_two_drivers.py",
-            "test_voltsp_page.py",
             "test_window_kill.py",
         ),
         "has functions that use objects of this process": (
@@ -50,6 +48,9 @@ WITHOUT_CONNECT: Mapping[str, Sequence[str]] = MappingProxyType(
             "test_docs.py::test_a_timeline_is_what_happens[policies.md In Python]",
             "test_own_policies.py",
         ),
-        "needs the command line": ("test_upgrades.py",),
+        "needs the command line": (
+            "test_operations.py",
+            "test_upgrades.py::test_the_doctor_says_that_state_cannot_be_counted",
+        ),
     }
 )

@@ -19,7 +19,6 @@ from eventtide import WatermarkPolicies
 from eventtide.cli import _commands as commands
 from eventtide.cli.__main__ import main
 from eventtide.cli._plans import load_plan
-from eventtide.errors import InvalidArgumentError
 from eventtide.observe import CheckpointReport
 from eventtide.testing import Script
 from pyspark.sql import functions as F  # noqa: N812 - PySpark's own convention
@@ -297,10 +296,3 @@ def test_the_log_says_who_holds_the_watermark_and_which_lag_would_keep_rows(
     assert "'a' holds the watermark at 2024-01-01 00:00:24 UTC, 24s behind 'c'" in stuck
     [late] = [line for line in said if "came too late" in line]
     assert late.endswith("a lag longer by 24s would have kept them.")
-
-
-def test_a_setting_of_the_warnings_is_checked_before_the_query_starts(spark: SparkSession) -> None:
-    """With what is allowed."""
-    spark.conf.set("spark.eventtide.warn.lateShare", "some")
-    with pytest.raises(InvalidArgumentError, match=r"INVALID_SETTING.*a number from 0 to 1"):
-        Script(windowed, EVENTS).close()

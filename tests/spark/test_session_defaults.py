@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import eventtide as et
 import pytest
 from eventtide import WatermarkPolicies
-from eventtide.errors import CheckpointError, EventtideError
+from eventtide.errors import CheckpointError, EventtideError, InvalidArgumentError
 from eventtide.testing import Script
 from pyspark.sql import functions as F  # noqa: N812 - PySpark's own convention
 
@@ -90,3 +90,12 @@ def test_state_is_not_read_under_another_default(spark: SparkSession, tmp_path: 
     with settings(spark, {"spark.eventtide.delay": "20s"}), refused:
         WindowRun(spark, by_site, BATCHES).to_the_end(tmp_path)
     WindowRun(spark, by_site, BATCHES).to_the_end(tmp_path)
+
+
+def test_a_setting_of_the_warnings_is_checked_before_the_query_starts(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    """With what is allowed."""
+    refused = pytest.raises(InvalidArgumentError, match=r"INVALID_SETTING.*a number from 0 to 1")
+    with settings(spark, {"spark.eventtide.warn.lateShare": "some"}), refused:
+        WindowRun(spark, by_site, BATCHES).to_the_end(tmp_path)

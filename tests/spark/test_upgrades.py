@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 import eventtide as et
 import pytest
-from eventtide.cli._doctor import open_windows
 from pyspark.errors import StreamingQueryException
 from pyspark.sql import functions as F  # noqa: N812 - PySpark's own convention
 
@@ -115,6 +114,8 @@ def test_the_doctor_reads_it(spark: SparkSession, tmp_path: Path, name: str) -> 
 
 def test_the_doctor_says_that_state_cannot_be_counted(spark: SparkSession, tmp_path: Path) -> None:
     """Why, unless its query has removed the state by going on."""
+    from eventtide.cli._doctor import open_windows  # noqa: PLC0415 - a client has no command line
+
     report = et.read_checkpoint(unpacked("windows-state1", tmp_path))
     window = windows_of(spark.createDataFrame([], SCHEMA).withColumn("ts", F.to_timestamp("ts")))
     with pytest.raises(et.errors.CheckpointError, match="STATE_VERSION"):
