@@ -46,6 +46,11 @@ ALSO = {
     "first-15-minutes.md": {"tutorial"},
     "pipelines.md": {"pipeline", "session"},
 }
+# marks of blocks in other languages; a suite with `Page` in its name runs those in Scala
+ALSO_IN = {
+    ("pipelines.md", "sql"): {"", "pipeline"},
+    ("sql.md", "sql"): {"", "no-run"},  # a statement of a pipeline
+}
 # names in capitals that are no conditions
 NO_CONDITIONS = {
     "JAVA_HOME",
@@ -78,6 +83,8 @@ def test_every_block_says_how_it_is_run(page: Path) -> None:
     for block in blocks(page):
         assert block.mark in {"", "spark", "no-run"} | ALSO.get(page.name, set()), block.name
         assert block.mark != "no-run" or block.code.startswith("# "), block.name
+    for block in blocks(page, "sql", "scala"):
+        assert block.mark in ALSO_IN.get((page.name, block.language), {""}), block.name
 
 
 @ALL_PAGES
