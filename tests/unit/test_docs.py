@@ -49,7 +49,7 @@ ALSO = {
 # marks of blocks in other languages; a suite with `Page` in its name runs those in Scala
 ALSO_IN = {
     ("pipelines.md", "sql"): {"", "pipeline"},
-    ("sql.md", "sql"): {"", "no-run"},  # a statement of a pipeline
+    ("sql.md", "sql"): {"", "pipeline"},
 }
 # names in capitals that are no conditions
 NO_CONDITIONS = {

@@ -12,6 +12,7 @@ import eventtide as et
 import pytest
 from pyspark.sql import SparkSession
 
+from tests.pages import ROOT, blocks
 from tests.spark.conftest import SERVER
 from tests.spark.pipelines import Project
 from tests.spark.server import Server
@@ -121,6 +122,14 @@ FROM eventtide_window(
   TABLE(SELECT * FROM STREAM events), 'ts', with_fixed_lag('10s'), substream => 'device',
   key_by => 'device', size => '10s', agg => 'count(*) AS n');
 """
+# The statement of a page, over a table with its columns.
+PAGE = """
+@dp.table
+def raw_events():
+    return spark.readStream.table("events")
+"""
+[MINUTES] = [block.code for block in blocks(ROOT / "docs/reference/sql.md", "sql") if block.mark]
+
 WINDOWS = ("windows", "appended", "sql_windows")
 TABLES = ("spark_windows", "over_a_view", *WINDOWS)
 FLOW_OF = {"appended": "of_windows"}
@@ -155,8 +164,9 @@ def test_flows_views_and_sql_have_the_same_windows(
     source = tmp_path / "in"
     add(source, "1.json", (1, "a"), (2, "b"))
     add(source, "2.json", (41, "a"), (42, "b"))
+    flows = FLOWS.format(source=source) + PAGE
     project = Project(
-        tmp_path / "tide", "tide_flows", flows_py=FLOWS.format(source=source), q_sql=SQL
+        tmp_path / "tide", "tide_flows", flows_py=flows, q_sql=SQL, page_sql=f"{MINUTES};"
     )
     spark.sql("CREATE DATABASE IF NOT EXISTS tide_flows")
     assert "COMPLETED" in project.run(server, "dry-run")
@@ -173,6 +183,7 @@ def test_flows_views_and_sql_have_the_same_windows(
     second = [*first, (40, "a", 1), (40, "b", 1)]
     for table in TABLES:
         assert counts(spark, f"tide_flows.{table}") == second, table
+    assert counts(spark, "tide_flows.minutes") == [(0, "a", 3), (0, "b", 2)]
     for table in WINDOWS:
         checkpoint = project.checkpoint(table, FLOW_OF.get(table, table))
         assert et.read_late(checkpoint, spark=spark).count() == 1

@@ -14,7 +14,7 @@ trait PageRows extends RocksSession { this: Suite with BeforeAndAfterAll =>
     .selectExpr("to_timestamp('2024-01-01 ' || _1) AS ts", "_2 AS device", "_3 AS amount")
 
   protected def stream: DataFrame = {
-    val folder = Files.createTempDirectory("events").toString
+    val folder = Files.createTempDirectory("events").toUri.toString
     rows.write.mode("append").parquet(folder)
     spark.readStream.schema(rows.schema).parquet(folder)
   }

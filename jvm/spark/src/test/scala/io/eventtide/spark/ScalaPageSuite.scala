@@ -65,11 +65,22 @@ class ScalaPageSuite extends AnyFunSuite with PageRows {
       counts.results.writeStream.format("console").option("checkpointLocation", "/data/counts")
     )
     // end
-    query.stop()
+    try {
+      query.processAllAvailable()
+      reports(query)
+    } finally query.stop()
   }
 
-  test("the examples with a query compile") {
-    assert(Seq[Any](start _, reports _, checkpoints _).length == 3)
+  test("the examples with a query run") {
+    def minutes(events: DataFrame) = {
+      val lag = WatermarkPolicy.withFixedLag("10s")
+      Eventtide.window(events).eventTime("ts", lag).keyBy("device").tumbling("1m").agg(count("*"))
+    }
+    val counts = minutes(stream)
+    PageFiles.in(spark.sparkContext.hadoopConfiguration) {
+      start(counts)
+      checkpoints(spark, counts, minutes(rows).results, rows)
+    }
   }
 
   private def byImplicits(events: DataFrame): DataFrame = {
