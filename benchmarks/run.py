@@ -14,6 +14,7 @@ import bench_connect
 import bench_cores
 import bench_curves
 import bench_engines
+import bench_floor
 import bench_keys
 import bench_late_log
 import bench_memory
@@ -43,6 +44,7 @@ BENCHES: dict[str, Callable[..., Iterable[Figure]]] = {
     "late_log": bench_late_log.run,
     "memory": bench_memory.run,
     "engines": bench_engines.run,
+    "floor": bench_floor.run,
     "policies": bench_policies.run,
     "profile": bench_profile.run,
     "recovery": bench_recovery.run,

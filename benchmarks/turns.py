@@ -26,11 +26,6 @@ if TYPE_CHECKING:
 
 SKIPPED = 2  # batches of each query, while it starts
 
-# Without child processes for each checkpoint file, which would be much of a small batch.
-FILES = (
-    "org.apache.spark.sql.execution.streaming.checkpointing.FileSystemBasedCheckpointFileManager"
-)
-
 BASELINES = ROOT / ".build" / "eventtide-baselines.jar"  # dev/bench makes it
 
 ROCKSDB = "spark.sql.streaming.stateStore.rocksdb"
@@ -93,14 +88,12 @@ def _builder(folder: str, master: str, java: str) -> SparkSession.Builder:
         .config("spark.sql.shuffle.partitions", "2")
         .config("spark.sql.session.timeZone", "UTC")
         .config("spark.sql.ansi.enabled", "false")  # hashes overflow
-        .config(f"{ROCKSDB}.changelogCheckpointing.enabled", "true")
         .config("spark.ui.enabled", "false")
         .config("spark.log.level", "OFF")  # a query that is stopped within a batch complains
         .config("spark.ui.showConsoleProgress", "false")
         .config("spark.local.dir", folder)
         .config("spark.sql.streaming.numRecentProgressUpdates", "1000")
         .config("spark.sql.streaming.checkpointLocation", f"{folder}/checkpoints")
-        .config("spark.sql.streaming.checkpointFileManagerClass", FILES)
     )
 
 

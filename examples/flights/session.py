@@ -21,11 +21,9 @@ _FORMAT = "spark.sql.streaming.stateStore.checkpointFormatVersion"
 _ORDERED = {_PROVIDER: f"{_STREAMING}.state.RocksDBStateStoreProvider", _FORMAT: "2"}
 
 # The time of a micro-batch of fifty rows is mostly overhead, which these settings reduce for every
-# query alike. On a machine without Hadoop's native library, the default checkpoint files start some
-# thirty child processes per batch (chmod and readlink, one file at a time): hence the file manager.
-# Compiling code is not worthwhile for a batch of a tenth of a second: hence the two settings for
-# code generation, and only the JVM's first compiler. There is one partition, because there are few
-# rows.
+# query alike. Compiling code is not worthwhile for a batch of a tenth of a second: hence the two
+# settings for code generation, and only the JVM's first compiler. There is one partition, because
+# there are few rows.
 SETTINGS = {
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
@@ -34,12 +32,8 @@ SETTINGS = {
     "spark.sql.codegen.wholeStage": "false",
     "spark.sql.codegen.factoryMode": "NO_CODEGEN",
     "spark.sql.streaming.pollingDelay": "5ms",
-    "spark.sql.streaming.checkpointFileManagerClass": (
-        f"{_STREAMING}.checkpointing.FileSystemBasedCheckpointFileManager"
-    ),
     _PROVIDER: f"{_STREAMING}.state.HDFSBackedStateStoreProvider",
     _FORMAT: "1",
-    "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled": "true",
     "spark.driver.extraJavaOptions": (
         "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=192m -XX:+UseSerialGC"
     ),

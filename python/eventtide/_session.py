@@ -36,7 +36,10 @@ PYTHON = "spark.pyspark.python"
 PYTHON_VARIABLE = "PYSPARK_PYTHON"
 STATE_STORE = "spark.sql.streaming.stateStore.providerClass"
 STATE_FORMAT = "spark.sql.streaming.stateStore.checkpointFormatVersion"
+CHANGELOG = "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled"
+FILE_MANAGER = "spark.sql.streaming.checkpointFileManagerClass"
 EMPTY_AT_START = "spark.sql.streaming.verifyCheckpointDirectoryEmptyOnStart"
+LOCAL_FILES = "io.eventtide.spark.checkpoint.LocalCheckpointFileManager"
 ROCKSDB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
 
 _named: set[str] = set()
@@ -61,7 +64,8 @@ def configure(builder: SparkSession.Builder) -> SparkSession.Builder:
     SparkSession.Builder
         The same builder. Existing jars and extensions, on the builder, in ``PYSPARK_SUBMIT_ARGS``
         or in ``spark-defaults.conf``, are kept, and the eventtide jar and extension are appended.
-        An existing setting of the state store, its format or the check of new checkpoints is kept.
+        An existing setting of the state store, its format, its changelogs, the checkpoint files or
+        the check of new checkpoints is kept.
         If ``spark.jars.packages`` has the jar's coordinate, such as
         ``io.eventtide:eventtide-spark-4.3_2.13:0.1.0``, the jar is not added. With a local master,
         ``spark.pyspark.python`` and ``PYSPARK_PYTHON`` are set to the running Python, unless one of
@@ -91,6 +95,16 @@ def configure(builder: SparkSession.Builder) -> SparkSession.Builder:
     checkpoint never write the same file. In a session with a state store other than RocksDB the
     format is not changed. A checkpoint in format 1 continues in format 1 with Spark 4.3. Spark 4.1
     rejects it: set the format to 1 for a session that continues such queries.
+
+    With changelogs (``spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled``), a
+    batch writes only its changes to the state.
+
+    Checkpoints on local disks are written by a file manager of eventtide
+    (``spark.sql.streaming.checkpointFileManagerClass``). Without Hadoop's native library, Spark's
+    default starts processes for each file, which take half of the time of a small batch. Of two
+    writers of one file, one always fails. Checkpoints on other file systems are written by Spark's
+    default. With ``spark.eventtide.checkpoint.fsync`` = ``true``, each file is on the disk before
+    the query goes on, so that the checkpoint also survives a power failure.
 
     Spark's check that a new checkpoint is empty
     (``spark.sql.streaming.verifyCheckpointDirectoryEmptyOnStart``) is disabled. It rejects the
@@ -138,10 +152,12 @@ def configure(builder: SparkSession.Builder) -> SparkSession.Builder:
         builder.config(TEST_KIT, "true")
     if STATE_STORE not in settings:
         builder.config(STATE_STORE, ROCKSDB)
-    if STATE_FORMAT not in settings and "RocksDB" in str(settings.get(STATE_STORE, ROCKSDB)):
-        builder.config(STATE_FORMAT, "2")
-    if EMPTY_AT_START not in settings:
-        builder.config(EMPTY_AT_START, "false")
+    defaults = {FILE_MANAGER: LOCAL_FILES, EMPTY_AT_START: "false"}
+    if "RocksDB" in str(settings.get(STATE_STORE, ROCKSDB)):
+        defaults |= {STATE_FORMAT: "2", CHANGELOG: "true"}
+    for key, value in defaults.items():
+        if key not in settings:
+            builder.config(key, value)
     _name_python(builder, settings)
     return builder
 

@@ -17,7 +17,6 @@ _STREAMING = "spark.sql.streaming"
 SETTINGS = {
     "spark.hadoop.fs.chaos.impl": "io.eventtide.chaos.ChaosFileSystem",
     "spark.hadoop.fs.chaos.impl.disable.cache": "true",
-    f"{_STREAMING}.checkpointFileManagerClass": "io.eventtide.chaos.ChaosFiles",
     "spark.driver.extraClassPath": FIRST,
     "spark.executor.extraClassPath": FIRST,
     "spark.executor.extraJavaOptions": SHARED_CLASSES,
@@ -42,8 +41,17 @@ RETAIN = f"{_STREAMING}.minBatchesToRetain"
 NO_DATA = f"{_STREAMING}.noDataMicroBatches.enabled"
 
 
-def session(master: str = "local[2]", *, archives: bool = False) -> SparkSession:
-    """Return a session for short runs; one that archives writes `ARCHIVE` when it ends."""
+FILE_MANAGER = f"{_STREAMING}.checkpointFileManagerClass"
+
+
+def session(
+    master: str = "local[2]", *, faults: bool = True, archives: bool = False
+) -> SparkSession:
+    """Return a session for short runs.
+
+    With faults, the file manager of the campaigns writes the checkpoints; without, that of
+    `et.configure`. A session that archives writes `ARCHIVE` when it ends.
+    """
     if not CHAOS.is_file():
         raise FileNotFoundError(f"{CHAOS} is missing: dev/chaos makes it")
     os.environ.setdefault("JDK_JAVA_OPTIONS", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
@@ -52,6 +60,8 @@ def session(master: str = "local[2]", *, archives: bool = False) -> SparkSession
     builder = SparkSession.builder.master(master).appName("eventtide-chaos")
     for key, value in SETTINGS.items():
         builder = builder.config(key, value)
+    if faults:
+        builder.config(FILE_MANAGER, "io.eventtide.chaos.ChaosFiles")
     builder.config(
         "spark.driver.extraJavaOptions", f"-XX:ReservedCodeCacheSize=256m -Xss4m {classes}"
     )

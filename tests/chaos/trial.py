@@ -93,10 +93,19 @@ class Run:
         Of the streams.
     fault : Fault
         What shall happen.
+    scheme : str
+        Of the checkpoint's file system: "chaos", where faults happen, or "file".
     """
 
-    def __init__(
-        self, spark: SparkSession, folder: Path, kind: str, seed: int, fault: Fault | None = None
+    def __init__(  # noqa: PLR0913 - a trial has that many parts
+        self,
+        spark: SparkSession,
+        folder: Path,
+        kind: str,
+        seed: int,
+        fault: Fault | None = None,
+        *,
+        scheme: str = "chaos",
     ) -> None:
         self.name = f"r{uuid.uuid4().hex[:10]}"
         self._spark, self._folder, self._kind, self._seed = spark, folder, kind, seed
@@ -107,6 +116,7 @@ class Run:
         self.files.setUp(str(folder), self.fault.storage)
         self.files.plan(self.fault.name, self.fault.step, self.fault.occurrence)
         self._faults.alias(folder.name, self.name)
+        self._root = f"{scheme}://{self.name if scheme == 'chaos' else ''}"
         self.query: StreamingQuery | None = None
         self._failed: Exception | None = None
         self._starts = InheritableThread(target=self._start, daemon=True)
@@ -123,7 +133,7 @@ class Run:
         sources = kind.sources(self._folder, self._seed)
         window, results = kind.make([kinds.read(self._spark, f) for f in sources], self._folder)
         writer = results.writeStream.foreachBatch(self._take).trigger(availableNow=True)
-        place = f"chaos://{self.name}{self._folder}/checkpoint"
+        place = f"{self._root}{self._folder}/checkpoint"
         writer = writer.option("checkpointLocation", place)
         try:
             with et.named_errors():

@@ -27,8 +27,8 @@ def main() -> int:
     parser.add_argument("--archives", action="store_true", help="keeps the classes for later runs")
     options = parser.parse_args()
     master = "local-cluster[2,1,1024]" if options.cluster else "local[2]"
-    spark = session(master, archives=options.archives)
-    run = Run(spark, options.folder, options.kind, options.seed)
+    spark = session(master, faults=False, archives=options.archives)
+    run = Run(spark, options.folder, options.kind, options.seed, scheme="file")
     run.start()
     ended = run.finish()
     if ended.error is not None:

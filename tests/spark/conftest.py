@@ -27,13 +27,10 @@ vars(sys.modules["__main__"]).setdefault("__file__", __file__)
 if not JARS.is_dir():
     raise FileNotFoundError(f"{JARS} is missing; dev/test fetches it, as dev/chaos does")
 
-# Where Hadoop's native library is missing, it asks for modes and links by child processes: some
-# thirty a batch for Spark's default checkpoint files, and two for each other file. And a class is
-# looked up in all of Spark's jars in their order, so that a few come first.
+# Where Hadoop's native library is missing, it asks for modes and links by child processes, two for
+# each file that is not a checkpoint's. And a class is looked up in all of Spark's jars in their
+# order, so that a few come first.
 QUICK_FILES = {
-    "spark.sql.streaming.checkpointFileManagerClass": (
-        "org.apache.spark.sql.execution.streaming.checkpointing.FileSystemBasedCheckpointFileManager"
-    ),
     "spark.hadoop.fs.file.impl": "com.globalmentor.apache.hadoop.fs.BareLocalFileSystem",
     "spark.driver.extraClassPath": FIRST,
     "spark.executor.extraClassPath": FIRST,
@@ -66,7 +63,6 @@ SETTINGS = {
     "spark.ui.retainedJobs": "20",  # kept without a UI, too
     "spark.ui.retainedStages": "20",
     "spark.sql.ui.retainedExecutions": "20",
-    "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled": "true",
     "spark.sql.streaming.forceDeleteTempCheckpointLocation": "true",
     "spark.jars": ",".join(BESIDE_SPARK),
 }

@@ -29,6 +29,10 @@ WITH_EVENTTIDE = {
         "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
     ),
     "spark.sql.streaming.stateStore.checkpointFormatVersion": "2",
+    "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled": "true",
+    "spark.sql.streaming.checkpointFileManagerClass": (
+        "io.eventtide.spark.checkpoint.LocalCheckpointFileManager"
+    ),
     "spark.sql.streaming.verifyCheckpointDirectoryEmptyOnStart": "false",
 }
 

@@ -10,9 +10,12 @@ import pyspark
 import pytest
 from eventtide import __version__, configure, jar_path
 from eventtide._session import (
+    CHANGELOG,
     EMPTY_AT_START,
     EXTENSIONS,
+    FILE_MANAGER,
     JARS,
+    LOCAL_FILES,
     PYTHON,
     ROCKSDB,
     STATE_FORMAT,
@@ -55,13 +58,15 @@ def configured(**settings: str) -> dict[str, str]:
     return builder._options
 
 
-def test_six_settings_are_made_and_no_more(jar: str) -> None:
-    """Jar, extension, state store, its format, check of checkpoints, Python of workers."""
+def test_eight_settings_are_made_and_no_more(jar: str) -> None:
+    """Jar, extension, three of the state store, two of checkpoints, Python of workers."""
     assert configured() == {
         JARS: jar,
         EXTENSIONS: EXTENSION,
         STATE_STORE: ROCKSDB,
         STATE_FORMAT: "2",
+        CHANGELOG: "true",
+        FILE_MANAGER: LOCAL_FILES,
         EMPTY_AT_START: "false",
         PYTHON: sys.executable,
     }
@@ -75,6 +80,13 @@ def test_the_format_of_the_state_is_the_users_or_fits_the_store() -> None:
     assert configure(builder)._options[STATE_FORMAT] == "2"
     builder = SparkSession.Builder().config(STATE_FORMAT, "1")
     assert configure(builder)._options[STATE_FORMAT] == "1"
+
+
+@pytest.mark.usefixtures("jar")
+@pytest.mark.parametrize(("setting", "chosen"), [(CHANGELOG, "false"), (FILE_MANAGER, "my.Files")])
+def test_how_checkpoints_are_written_may_be_chosen(setting: str, chosen: str) -> None:
+    """Changelogs and the file manager are defaults."""
+    assert configure(SparkSession.Builder().config(setting, chosen))._options[setting] == chosen
 
 
 @pytest.mark.usefixtures("jar")
@@ -109,6 +121,7 @@ def test_what_the_user_set_on_the_builder_is_kept(jar: str) -> None:
         JARS: f"a.jar,b.jar,{jar}",
         EXTENSIONS: f"x.Y,{EXTENSION}",
         STATE_STORE: "my.Store",
+        FILE_MANAGER: LOCAL_FILES,
         EMPTY_AT_START: "false",
         PYTHON: sys.executable,
     }
@@ -152,6 +165,7 @@ def test_what_spark_would_start_with_is_kept(
     assert configured() == {
         JARS: f"a.jar,{jar}",
         EXTENSIONS: f"z.W,{EXTENSION}",
+        FILE_MANAGER: LOCAL_FILES,
         EMPTY_AT_START: "false",
         PYTHON: sys.executable,
     }
@@ -178,6 +192,8 @@ def test_a_running_jvm_with_the_jar_keeps_its_jars(monkeypatch: pytest.MonkeyPat
         EXTENSIONS: f"x.Y,{EXTENSION}",
         STATE_STORE: ROCKSDB,
         STATE_FORMAT: "2",
+        CHANGELOG: "true",
+        FILE_MANAGER: LOCAL_FILES,
         EMPTY_AT_START: "false",
         PYTHON: sys.executable,
     }

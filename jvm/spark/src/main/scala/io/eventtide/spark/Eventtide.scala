@@ -4,6 +4,7 @@ import org.apache.spark.SparkConf
 import org.apache.spark.sql.streaming.{DataStreamWriter, StreamingQuery}
 import org.apache.spark.sql.{Column, DataFrame, Dataset, SparkSession, classic}
 
+import io.eventtide.spark.checkpoint.LocalCheckpointFileManager
 import io.eventtide.spark.planning.{EventtideRequest, RequestBuilder, WindowRequest}
 import io.eventtide.spark.repair.WindowRepair
 
@@ -140,13 +141,16 @@ private[spark] object SessionSettings {
   private val StateStore = "spark.sql.streaming.stateStore"
 
   /** As `et.configure` in Python: in version 2 of Spark's state format, two drivers on one checkpoint
-    * never write the same file. Spark's check of new checkpoints rejects the checkpoint of a driver
-    * that was killed in its first batch.
+    * never write the same file. With changelogs, a batch writes only its changes to the state.
+    * Spark's check of new checkpoints rejects the checkpoint of a driver that was killed in its first
+    * batch.
     */
   val Defaults: Seq[(String, String)] = Seq(
     s"$StateStore.providerClass" ->
       "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider",
     s"$StateStore.checkpointFormatVersion" -> "2",
+    s"$StateStore.rocksdb.changelogCheckpointing.enabled" -> "true",
+    "spark.sql.streaming.checkpointFileManagerClass" -> classOf[LocalCheckpointFileManager].getName,
     "spark.sql.streaming.verifyCheckpointDirectoryEmptyOnStart" -> "false"
   )
 }
