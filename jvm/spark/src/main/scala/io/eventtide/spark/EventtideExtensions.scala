@@ -11,6 +11,7 @@ import io.eventtide.spark.planning.{
   DetachClock,
   Drain,
   FillIngestionTime,
+  RealTimeOperators,
   ReplayedBatchGuards,
   ResolveEventtideRequest,
   StartQueryRule,
@@ -33,6 +34,7 @@ import io.eventtide.spark.sql.{QuoteArguments, TableFunctions}
   *                   ReplayedBatchGuards, for a replayed batch
   *   planner         WatermarkStrategy, before Spark's: PolicyWatermark -> PolicyWatermarkExec
   *                   WindowStrategy
+  *   physical plan   RealTimeOperators: refuses operators that real-time mode does not support
   *   end of batch    Spark's WatermarkTracker reads the node, which reads the query's policies
   * }}}
   */
@@ -56,6 +58,7 @@ final class EventtideExtensions extends (SparkSessionExtensions => Unit) {
       WatermarkStrategy(session.asInstanceOf[SparkSession])
     )
     extensions.injectPlannerStrategy(session => WindowStrategy(session.asInstanceOf[SparkSession]))
+    extensions.injectColumnar(_ => RealTimeOperators)
   }
 }
 

@@ -4,8 +4,8 @@ import io.eventtide.spark.latelog.LateLog
 
 /** The timing of one batch, for an operator that checks lateness per key; times in microseconds.
   *
-  * @param now
-  *   the batch's time by the query's clock
+  * @param clock
+  *   the query's clock
   * @param ahead
   *   the lead of the query's clock over the batch's timestamp, which limits future rows
   * @param before
@@ -22,7 +22,7 @@ import io.eventtide.spark.latelog.LateLog
   *   whether the batch only shows the present state: each window once, regardless of its triggers
   */
 private[spark] final case class BatchTime(
-    now: Long,
+    clock: TaskClock,
     ahead: Long,
     before: Option[Long],
     after: Option[Long],
@@ -31,6 +31,10 @@ private[spark] final case class BatchTime(
     closesAll: Boolean,
     isPeek: Boolean = false
 ) {
+
+  /** The time by the query's clock: the same in the whole batch, except in real-time mode. */
+  def now: Long = clock.now
+
   def timestamp: Long = now - ahead
 }
 
@@ -38,5 +42,13 @@ private[spark] object BatchTime {
 
   /** For operators that have read all rows, and for reads that keep no state. */
   val EndOfInput: BatchTime =
-    BatchTime(now = 0, ahead = 0, None, None, isCredited = false, log = None, closesAll = true)
+    BatchTime(
+      TaskClock.OfBatch(0),
+      ahead = 0,
+      None,
+      None,
+      isCredited = false,
+      log = None,
+      closesAll = true
+    )
 }

@@ -10,6 +10,11 @@ object Preaggregation {
   /** No rows. */
   case object Off extends Preaggregation
 
+  /** No rows. They arrive unsorted and are processed one by one, each with its results: in real-time
+    * mode.
+    */
+  case object RowByRow extends Preaggregation
+
   /** Rows that are on time under any watermark of their key: all frames of a key in one row. Other
     * rows arrive unchanged.
     */

@@ -35,6 +35,9 @@ private[spark] trait WindowBatchContext {
 
   def batchId: Long
 
+  /** Whether the batch runs in real-time mode: it lasts for minutes. */
+  def isRealTime: Boolean
+
   def stateInfo: StatefulOperatorStateInfo
 
   /** The folder of the state: the folder of `stateInfo`, or another folder after a repartitioning.

@@ -84,8 +84,11 @@ private[spark] final case class WindowOperatorSpec(
 
   /** The order in which the operator reads its input. */
   def orderOf(input: Preaggregation): Seq[SortOrder] =
-    if (input == Preaggregation.AllByFrame) (keys :+ frame).map(SortOrder(_, Ascending))
-    else orderOfKeys
+    input match {
+      case Preaggregation.AllByFrame => (keys :+ frame).map(SortOrder(_, Ascending))
+      case Preaggregation.RowByRow => Nil
+      case _ => orderOfKeys
+    }
 
   // It brings the rows of a key near each other; `KeyGroupingIterator` then groups them.
   private def orderOfKeys: Seq[SortOrder] = {

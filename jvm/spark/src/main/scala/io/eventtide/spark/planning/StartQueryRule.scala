@@ -5,7 +5,7 @@ import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.catalyst.streaming.WriteToStreamStatement
 import org.apache.spark.sql.execution.streaming.{ContinuousTrigger, RealTimeTrigger}
-import org.apache.spark.sql.streaming.{OutputMode, Trigger}
+import org.apache.spark.sql.streaming.OutputMode
 
 import io.eventtide.spark.EventtideException
 import io.eventtide.spark.latelog.RetainTempCheckpoint
@@ -22,8 +22,7 @@ object StartQueryRule extends Rule[LogicalPlan] {
     plan match {
       case start: WriteToStreamStatement =>
         Drain.check(start)
-        if (start.inputQuery.exists(_.isInstanceOf[AttachClock])) checkTrigger(start.trigger)
-        if (start.inputQuery.exists(_.isInstanceOf[WindowAggregate])) checkMode(start.outputMode)
+        if (start.inputQuery.exists(_.isInstanceOf[AttachClock])) checkTrigger(start)
         checkPanes(start.inputQuery)
         checkTwice(start.inputQuery)
         checkHandlers(start.inputQuery)
@@ -32,13 +31,13 @@ object StartQueryRule extends Rule[LogicalPlan] {
     plan
   }
 
-  private def checkTrigger(trigger: Trigger): Unit = {
-    val unsupported = trigger match {
-      case _: ContinuousTrigger => Some("continuous")
-      case _: RealTimeTrigger => Some("realTime")
-      case _ => None
-    }
-    unsupported.foreach(name => throw EventtideException("TRIGGER_UNSUPPORTED", "trigger" -> name))
+  private def checkTrigger(start: WriteToStreamStatement): Unit = start.trigger match {
+    case _: ContinuousTrigger =>
+      throw EventtideException("TRIGGER_UNSUPPORTED", "trigger" -> "continuous")
+    case _: RealTimeTrigger => RealTimeStart.check(start)
+    case _ if start.inputQuery.exists(_.isInstanceOf[WindowAggregate]) =>
+      checkMode(start.outputMode)
+    case _ => ()
   }
 
   // A downstream operator would treat an early and a later result of one window as two rows.

@@ -2,7 +2,7 @@ package io.eventtide.spark.planning
 
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.classic.SparkSession
-import org.apache.spark.sql.eventtide.StreamExecutionAccess
+import org.apache.spark.sql.eventtide.{RealTimePlans, StreamExecutionAccess}
 import org.apache.spark.sql.execution.{SparkPlan, SparkStrategy}
 
 import io.eventtide.spark.operators.watermark.{PolicyWatermarkExec, SubstreamStatsAccum}
@@ -28,6 +28,8 @@ final case class WatermarkStrategy(session: SparkSession) extends SparkStrategy 
         new SubstreamStatsAccum(batch)
       )
       exec :: Nil
+    case AttachClock(data, clock, _) if RealTimePlans.isRealTime(clock) =>
+      AttachClockExec(planLater(data), planLater(clock)) :: Nil
     case _ => Nil
   }
 

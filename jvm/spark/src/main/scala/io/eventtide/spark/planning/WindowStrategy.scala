@@ -52,9 +52,11 @@ final case class WindowStrategy(session: SparkSession) extends SparkStrategy {
       val child = if (node.settings.isJudgedByKey) rows else byFrame(planned)
       BatchEventtideWindowExec(window, input, window.subqueries, child)
     } else {
-      val input = preaggregation(node.settings, planned)
+      val isRealTime = batch.exists(_.isRealTime)
+      val input =
+        if (isRealTime) Preaggregation.RowByRow else preaggregation(node.settings, planned)
       val child = input match {
-        case Preaggregation.Off => rows
+        case Preaggregation.Off | Preaggregation.RowByRow => rows
         case Preaggregation.OnTimeRows => byKeyIfOnTime(planned, batch, rows)
         case Preaggregation.AllByFrame => byFrame(planned)
         case Preaggregation.AllByKey => byKey(planned)

@@ -2,7 +2,13 @@ package io.eventtide.spark.source
 
 import java.util.{Collections, Map => JMap, Optional}
 
-import org.apache.spark.sql.connector.read.streaming.{Offset, ReadLimit, ReportsSourceMetrics}
+import org.apache.spark.sql.connector.read.streaming.{
+  Offset,
+  PartitionOffset,
+  ReadLimit,
+  ReportsSourceMetrics,
+  SupportsRealTimeMode
+}
 import org.apache.spark.sql.connector.read.{InputPartition, PartitionReaderFactory}
 import org.apache.spark.sql.eventtide.StreamExecutionAccess
 import org.apache.spark.sql.execution.streaming.runtime.LongOffset
@@ -23,27 +29,45 @@ import io.eventtide.spark.spi.{NumberedStream, TickSource}
   */
 private[spark] final class ClockStream(query: QueryWatermark, leads: Boolean)
     extends NumberedStream
+    with SupportsRealTimeMode
     with TickSource
     with ReportsSourceMetrics {
 
   // The time at which an available-now run began; None in any other run.
   private var begunMs: Option[Long] = None
 
+  private var isRealTime = false
+  private var begun: Offset = initialOffset // the offset of the last batch that was begun
+
+  override def prepareForRealTimeMode(): Unit = isRealTime = true
+
   override def prepareForTriggerAvailableNow(): Unit = begunMs = Some(query.nowMs)
 
   override def latestOffset(start: Offset, limit: ReadLimit): Offset = {
     val reached = numberOf(start)
     if (!leads) query.checkClock()
-    if (leads && begunMs.fold(query.tick())(query.lastTick)) LongOffset(reached + 1)
+    if (isRealTime) beginRealTime(start)
+    else if (leads && begunMs.fold(query.tick())(query.lastTick)) LongOffset(reached + 1)
     else if (reached == 0) null
     else start
   }
+
+  // The next batch runs anyway, but begins from the ledger. In this mode Spark wants an offset.
+  private def beginRealTime(start: Offset): Offset = {
+    if (leads) query.tick(): Unit
+    begun = start
+    start
+  }
+
+  override def mergeOffsets(offsets: Array[PartitionOffset]): Offset = begun
 
   override def initialOffset: Offset = LongOffset(0L)
 
   override def stop(): Unit = if (leads) QueryWatermarks.detach(query)
 
   override def planInputPartitions(start: Offset, end: Offset): Array[InputPartition] = Array.empty
+
+  override def planInputPartitions(start: Offset): Array[InputPartition] = Array.empty
 
   override def createReaderFactory(): PartitionReaderFactory =
     _ => throw new UnsupportedOperationException("the clock has no rows")

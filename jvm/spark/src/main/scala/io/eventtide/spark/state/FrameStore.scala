@@ -27,8 +27,8 @@ import io.eventtide.spark.EventtideException
   * The fields `byEnd` and `byClock` index keys by the end, and by the processing time, of their
   * next timer. `groups` indexes the keys of a group by end; the group must be opened first.
   *
-  * @param nowMicros
-  *   the batch's time by the query's clock
+  * @param now
+  *   the time by the query's clock, in microseconds
   * @param timingOptions
   *   the options that determine per-key watermarks and idleness
   */
@@ -36,7 +36,7 @@ private[spark] final class FrameStore(
     store: StateStore,
     families: WindowStateLayout,
     batchId: Long,
-    nowMicros: Long,
+    now: () => Long,
     timingOptions: String = ""
 ) {
   families.create(store)
@@ -138,7 +138,7 @@ private[spark] final class FrameStore(
     if (!families.hasFrameTimers) eventTimer.move(key, id, nextEventTimer, boundary)
     else if (!keepsEntry(nextEventTimer, boundary))
       endTimer = byEnd.move(key, id, endTimer, nextEventTimer)
-    processingTimer.move(key, id, nextProcessingTimer, nowMicros)
+    processingTimer.move(key, id, nextProcessingTimer, now())
     groups.foreach(moveGroupTimer(_, nextGroupTimer))
     put(content)
     if (!stored) count(1)

@@ -105,7 +105,7 @@ private[state] object StateRecords {
     val before = metadata.map(record => PartitionMetaStore.read(row(record.value, 1)))
     // Ids begin at 0: the ids of later batches are higher.
     val timingOptions = before.headOption.fold("")(_.timingOptions)
-    val state = new FrameStore(store, families, batchId = 0, nowMicros = 0, timingOptions)
+    val state = new FrameStore(store, families, batchId = 0, now = () => 0, timingOptions)
     layouts.foreach { case StateRecord(family, key, value) =>
       store.put(row(key, 1), row(value, 1), family) // the same in all partitions
     }

@@ -39,7 +39,7 @@ final class FrameStoreSuite extends AnyFunSuite with BeforeAndAfterAll {
   private def batch[A](work: (StateStore, FrameStore) => A): A = {
     val store = provider.getStore(version)
     try {
-      val result = work(store, new FrameStore(store, families, version, nowMicros = 0))
+      val result = work(store, new FrameStore(store, families, version, now = () => 0))
       store.commit(): Unit
       version += 1
       result
@@ -112,7 +112,7 @@ final class FrameStoreSuite extends AnyFunSuite with BeforeAndAfterAll {
     var version = 0L
     def batch(work: FrameStore => Unit): Unit = {
       val store = provider.getStore(version)
-      work(new FrameStore(store, families, version, nowMicros = 0))
+      work(new FrameStore(store, families, version, now = () => 0))
       store.commit(): Unit
       version += 1
     }

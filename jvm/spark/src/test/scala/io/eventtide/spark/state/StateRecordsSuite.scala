@@ -57,7 +57,7 @@ final class StateRecordsSuite extends AnyFunSuite with BeforeAndAfterEach {
   private def partition(families: WindowStateLayout, keys: Seq[Int]): StateStore =
     filled(families) { store =>
       keys.grouped(3).zipWithIndex.foreach { case (some, n) =>
-        val frames = new FrameStore(store, families, 40L * n, nowMicros = 0, "timing")
+        val frames = new FrameStore(store, families, 40L * n, now = () => 0, "timing")
         some.foreach(save(frames, _))
         frames.finish(closing = 5, highest = 10L * n): Unit
       }
@@ -91,7 +91,7 @@ final class StateRecordsSuite extends AnyFunSuite with BeforeAndAfterEach {
     (0 until to).map { partition =>
       val ordered = records(partition).sortBy(_._1._2).map(_._2)
       val store = filled(families)(StateRecords.write(_, families, ordered.iterator))
-      new FrameStore(store, families, batchId = 1000, nowMicros = 0, "timing")
+      new FrameStore(store, families, batchId = 1000, now = () => 0, "timing")
     }
   }
 

@@ -18,18 +18,26 @@ import io.eventtide.spark.state.AggregateFunctions
   *
   * @param keyOf
   *   the key of the last input row, valid until the next row
+  * @param readsAhead
+  *   whether the next row is read before it is asked for; without this, each row is a run of its own
   */
 private[operators] final class KeyedFrameReader(
     input: Iterator[InternalRow],
     keyOf: InternalRow => UnsafeRow,
-    frames: FrameReader
+    frames: FrameReader,
+    readsAhead: Boolean = true
 ) {
+  private var isUnread = !readsAhead // whether the next row has not been asked for
   private var row: InternalRow = _
   private var rowKey: UnsafeRow = _
   private var run: UnsafeRow = _
-  nextRow()
+  if (readsAhead) read()
 
-  def hasNext: Boolean = row != null
+  /** Whether there is a row; waits for the input if the next row has not been read. */
+  def hasNext: Boolean = {
+    if (isUnread) read()
+    row != null
+  }
 
   /** The key of the current row, valid until the next row; null at the end of the input. */
   def upcoming: UnsafeRow = if (row == null) null else rowKey
@@ -41,7 +49,7 @@ private[operators] final class KeyedFrameReader(
   }
 
   /** Whether the current frame belongs to the run. */
-  def isSameKey: Boolean = row != null && rowKey == run
+  def isSameKey: Boolean = !isUnread && row != null && rowKey == run
 
   /** The number of the current frame, or the event time of a row that is not aggregated. */
   def frame: Long = frames.frame
@@ -54,12 +62,16 @@ private[operators] final class KeyedFrameReader(
 
   def advance(): Unit = if (!frames.next()) nextRow()
 
-  private def nextRow(): Unit =
+  private def nextRow(): Unit = if (readsAhead) read() else isUnread = true
+
+  private def read(): Unit = {
+    isUnread = false
     if (input.hasNext) {
       row = input.next()
       rowKey = keyOf(row)
       frames.begin(row)
     } else row = null
+  }
 }
 
 private[operators] object KeyedFrameReader {
@@ -75,6 +87,9 @@ private[operators] object KeyedFrameReader {
     def columns = spec.rows.get.input.length
     input match {
       case Preaggregation.Off => together(rows, keys, new FrameReader.RawRow(keys.length))
+      case Preaggregation.RowByRow =>
+        val key = FrameReader.projection(keys, 0)
+        new KeyedFrameReader(rows, key(_), new FrameReader.RawRow(keys.length), readsAhead = false)
       case Preaggregation.OnTimeRows =>
         val packed =
           new PackedFramesReader(columns, calls.empty, MapSideFrameAggregateExec.FrameTimeColumns)

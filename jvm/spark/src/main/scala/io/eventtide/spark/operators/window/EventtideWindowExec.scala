@@ -7,6 +7,7 @@ import org.apache.spark.rdd.RDD
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeSet, Expression, SortOrder}
 import org.apache.spark.sql.catalyst.plans.physical.{AllTuples, Distribution, Partitioning}
+import org.apache.spark.sql.eventtide.TimedRows
 import org.apache.spark.sql.execution.streaming.operators.stateful.{
   StateStoreWriter,
   StatefulOperatorCustomMetric,
@@ -149,7 +150,10 @@ final case class EventtideWindowExec(
     )
     val taskMetrics = metricsOfTask
     new WindowStateStoreRDD(child.execute(), families, getStateInfo, running.stateRoot, session)(
-      (store, rows) => new StreamingWindowIterator(task, store, rows, taskMetrics)
+      (store, rows) =>
+        if (task.input == Preaggregation.RowByRow)
+          new RealTimeWindowIterator(task, store, new TimedRows(rows), taskMetrics)
+        else new StreamingWindowIterator(task, store, rows, taskMetrics)
     )
   }
 

@@ -10,6 +10,7 @@ import org.apache.spark.sql.execution.streaming.state.{
 
 import io.eventtide.spark.operators.preagg.KeyedFrameReader
 import io.eventtide.spark.spi.{LaggingKey, LaggingKeys, NextTimer}
+import io.eventtide.spark.state.FrameStore
 
 /** Processes one partition, one key at a time, and emits the rows of windows whose timers fire.
   *
@@ -20,13 +21,13 @@ import io.eventtide.spark.spi.{LaggingKey, LaggingKeys, NextTimer}
   * Then come the keys with timers but without input rows, from the indexes. This step is skipped if
   * all keys with state have had rows. The state is committed after the last row has been emitted.
   */
-private[window] final class StreamingWindowIterator(
+private[window] class StreamingWindowIterator(
     task: WindowTaskSpec,
     store: StateStore,
     input: Iterator[InternalRow],
     metrics: WindowMetrics
 ) extends KeyedWindowIterator(task.spec) {
-  private val state = task.open(store)
+  protected val state: FrameStore = task.open(store)
   private val calls = task.spec.newCalls
   private val buffers = task.spec.newBuffers(calls)
   private val bounds = task.openBounds(store.id.partitionId, state)
@@ -36,7 +37,7 @@ private[window] final class StreamingWindowIterator(
   private val groups = SharedWatermarkGroups(task, state, bounds, lagging)
   new StateRewrite(task, store, state, calls, buffers).ifChanged(groups)
   protected val windows: KeyedWindowOperator = task.operator(state, calls, buffers, groups)
-  private val rows = KeyedFrameReader.of(task.spec, input, task.input, calls)
+  protected val rows: KeyedFrameReader = KeyedFrameReader.of(task.spec, input, task.input, calls)
   private val seen = new KeyIdBitmap
   private val due = new DueKeyIterator(state.byEnd, task.closing, seen)
   private val closesAll = task.closesAll || state.timingChanged
@@ -45,7 +46,7 @@ private[window] final class StreamingWindowIterator(
   // visited in the batch that closes all windows.
   private val visitsAll =
     state.keyCount > 0 && (closesAll || bounds.wantAll && groups.isEmpty)
-  private val others =
+  protected val others: StateStoreIterator[UnsafeRowPair] =
     if (visitsAll) state.allKeys else new StateStoreIterator[UnsafeRowPair](Iterator.empty)
   private val overdue = new DueKeyIterator(state.byClock, task.batch.now, seen)
 
@@ -75,7 +76,7 @@ private[window] final class StreamingWindowIterator(
   /** Whether some key with state may be unprocessed. */
   private def isKeyLeft: Boolean = groups.isDefined || done < state.keyCount
 
-  private def openWithRows(): Unit = {
+  protected final def openWithRows(): Unit = {
     openAndRemember(rows.nextKey())
     addRows()
   }
@@ -94,7 +95,7 @@ private[window] final class StreamingWindowIterator(
     raiseBound()
   }
 
-  private def openDue(owing: UnsafeRow): Unit = {
+  protected final def openDue(owing: UnsafeRow): Unit = {
     openAndRemember(owing)
     close()
   }
@@ -105,7 +106,7 @@ private[window] final class StreamingWindowIterator(
   }
 
   // The last keys of a batch, so they need not be added to `seen`.
-  private def openOther(other: UnsafeRowPair): Unit =
+  protected final def openOther(other: UnsafeRowPair): Unit =
     if (!seen.contains(state.idOf(other.value))) {
       open(other.key.copy())
       if (closesAll) close() else leaveAsRead()

@@ -67,7 +67,7 @@ private[window] final case class WindowTaskSpec(
     store,
     spec.families,
     batchId,
-    batch.now,
+    () => batch.now,
     settings.timingOptions
   )
 

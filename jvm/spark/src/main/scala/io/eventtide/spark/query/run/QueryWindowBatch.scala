@@ -10,7 +10,7 @@ import org.apache.spark.sql.eventtide.StreamExecutionAccess
 import org.apache.spark.sql.execution.streaming.operators.stateful.StatefulOperatorStateInfo
 
 import io.eventtide.spark.latelog.LateLog
-import io.eventtide.spark.operators.{BatchTime, LatenessBounds, WindowBatchContext}
+import io.eventtide.spark.operators.{BatchTime, LatenessBounds, TaskClock, WindowBatchContext}
 import io.eventtide.spark.options.{AggregateHistory, WindowSettings}
 import io.eventtide.spark.spi.{NextTimer, PartitionAccum, PlanNodes}
 
@@ -38,7 +38,8 @@ private[spark] final class QueryWindowBatch private (
   override def nowMicros: Long = watermark.nowMicros
 
   override def time: BatchTime = BatchTime(
-    watermark.clockMicros,
+    if (isRealTime) TaskClock.Running(watermark.aheadMicros)
+    else TaskClock.OfBatch(watermark.clockMicros),
     watermark.aheadMicros,
     lateMicros,
     closingMicros,
@@ -46,6 +47,8 @@ private[spark] final class QueryWindowBatch private (
     Some(lateLog),
     watermark.closesAll
   )
+
+  override def isRealTime: Boolean = query.isRealTime
 
   override def lateLog: LateLog = watermark.lateLog(nodeId, lateMicros)
 

@@ -16,6 +16,7 @@ import org.apache.spark.sql.connector.read.streaming.{
 import org.apache.spark.sql.execution.SQLExecution
 import org.apache.spark.sql.execution.datasources.v2.StreamingDataSourceV2ScanRelation
 import org.apache.spark.sql.execution.datasources.{HadoopFsRelation, LogicalRelation}
+import org.apache.spark.sql.execution.streaming.RealTimeTrigger
 import org.apache.spark.sql.execution.streaming.operators.stateful.{
   StateStoreWriter,
   StatefulOperatorStateInfo
@@ -77,6 +78,9 @@ final class StreamExecutionAccess private (execution: StreamExecution) {
 
   /** The run as a query. */
   def asQuery: StreamingQuery = execution
+
+  /** Whether the query runs in real-time mode. */
+  def isRealTime: Boolean = execution.trigger.isInstanceOf[RealTimeTrigger]
 
   def checkpointRoot: String = execution.resolvedCheckpointRoot
   def analyzedPlan: LogicalPlan = execution.analyzedPlan

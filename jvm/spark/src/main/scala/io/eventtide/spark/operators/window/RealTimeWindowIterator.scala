@@ -1,0 +1,55 @@
+package io.eventtide.spark.operators.window
+
+import org.apache.spark.sql.eventtide.TimedRows
+import org.apache.spark.sql.execution.streaming.state.StateStore
+
+/** Processes one partition in real-time mode, where a batch lasts for minutes: each row by itself,
+  * with its results. Timers of the clock fire while no row arrives. The state is committed at the end
+  * of the batch.
+  */
+private[window] final class RealTimeWindowIterator(
+    task: WindowTaskSpec,
+    store: StateStore,
+    input: TimedRows,
+    metrics: WindowMetrics
+) extends StreamingWindowIterator(task, store, input, metrics) {
+  private val noKeys = new KeyIdBitmap
+  private var expired: DueKeyIterator = _ // null while no timer has expired
+
+  override protected def openNext(): Boolean =
+    if (others.hasNext) {
+      openOther(others.next())
+      true
+    } else if (hasExpiredTimer) {
+      openDue(expired.next())
+      true
+    } else if (!input.await(untilTimer)) true
+    else super.openNext()
+
+  // The index has no key before `lowest`, so a look at it costs nothing until a timer expires.
+  private def hasExpiredTimer: Boolean = task.hasProcessingTimers && {
+    val now = task.batch.now
+    if (expired == null && state.byClock.lowest <= now)
+      expired = new DueKeyIterator(state.byClock, now, noKeys)
+    val found = expired != null && expired.hasNext
+    if (!found) endExpired()
+    found
+  }
+
+  private def endExpired(): Unit = if (expired != null) {
+    expired.close()
+    expired = null
+    state.byClock.beginAt(state.byClock.head)
+  }
+
+  private def untilTimer: Long =
+    if (!task.hasProcessingTimers) RealTimeWindowIterator.LongestWait
+    else {
+      val left = state.byClock.lowest - task.batch.now
+      math.max(0, math.min(RealTimeWindowIterator.LongestWait, left))
+    }
+}
+
+private object RealTimeWindowIterator {
+  private val LongestWait = 1000000L // micros; a clock that is set forward is seen after it
+}

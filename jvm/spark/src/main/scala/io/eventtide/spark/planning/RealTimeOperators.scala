@@ -1,0 +1,25 @@
+package io.eventtide.spark.planning
+
+import org.apache.spark.sql.catalyst.rules.Rule
+import org.apache.spark.sql.eventtide.RealTimePlans
+import org.apache.spark.sql.execution.{ColumnarRule, SparkPlan}
+
+import io.eventtide.spark.operators.watermark.PolicyWatermarkExec
+import io.eventtide.spark.operators.window.EventtideWindowExec
+
+/** Refuses operators that real-time mode does not support, as Spark's own check does, which refuses
+  * Eventtide's operators as well and is therefore off. Spark checks the rest of the plan.
+  */
+private[spark] object RealTimeOperators extends ColumnarRule {
+
+  override def postColumnarTransitions: Rule[SparkPlan] = (plan: SparkPlan) => {
+    if (RealTimePlans.isRealTime(plan)) RealTimePlans.checkOperators(withoutOurs(plan))
+    plan
+  }
+
+  private def withoutOurs(plan: SparkPlan): SparkPlan = plan.transformUp {
+    case window: EventtideWindowExec => window.child
+    case watermark: PolicyWatermarkExec => watermark.child
+    case AttachClockExec(data, _) => data
+  }
+}

@@ -1,0 +1,37 @@
+package io.eventtide.spark.planning
+
+import org.apache.spark.SPARK_VERSION
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
+import org.apache.spark.sql.catalyst.streaming.WriteToStreamStatement
+import org.apache.spark.sql.eventtide.RealTimePlans
+import org.apache.spark.sql.internal.SQLConf
+import org.apache.spark.sql.streaming.OutputMode
+
+import io.eventtide.spark.EventtideException
+
+/** Refuses a query that cannot run in real-time mode, before it starts. A batch lasts for minutes and
+  * Spark moves its watermark between batches only, so windows must be in the time of their keys.
+  */
+private[planning] object RealTimeStart {
+
+  def check(start: WriteToStreamStatement): Unit = {
+    if (!RealTimePlans.canShuffle)
+      throw EventtideException("REAL_TIME_SPARK", "found" -> SPARK_VERSION)
+    refuse(start.outputMode != OutputMode.Update, "OUTPUT_MODE")
+    start.inputQuery.foreach(checkWindow)
+    refuse(SQLConf.get.getConf(SQLConf.STREAMING_REAL_TIME_MODE_ALLOWLIST_CHECK), "SETTINGS")
+    RealTimePlans.checkSink(start.sink)
+  }
+
+  private def checkWindow(node: LogicalPlan): Unit = node match {
+    case window: WindowAggregate =>
+      val settings = window.settings
+      refuse(!settings.hasOwnTime, "QUERY_SCOPE")
+      refuse(settings.hasGroups, "GROUP_SCOPE")
+      refuse(settings.retainingRows.isDefined, "RETAINED_ROWS")
+    case _ => ()
+  }
+
+  private def refuse(isRefused: Boolean, reason: String): Unit =
+    if (isRefused) throw EventtideException(s"REAL_TIME_$reason")
+}

@@ -1,0 +1,39 @@
+package org.apache.spark.sql.eventtide
+
+import org.apache.spark.SPARK_VERSION
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
+import org.apache.spark.sql.connector.catalog.Table
+import org.apache.spark.sql.execution.SparkPlan
+import org.apache.spark.sql.execution.datasources.v2.{
+  RealTimeStreamScanExec,
+  StreamingDataSourceV2ScanRelation
+}
+import org.apache.spark.sql.execution.streaming.runtime.RealTimeModeAllowlist
+import org.apache.spark.util.VersionUtils
+
+/** Plans of Spark's real-time mode. */
+object RealTimePlans {
+
+  /** Whether real-time mode can shuffle rows: since Spark 4.3. */
+  val canShuffle: Boolean = {
+    val (major, minor) = VersionUtils.majorMinorVersion(SPARK_VERSION)
+    major > 4 || major == 4 && minor >= 3
+  }
+
+  /** Whether a plan reads a source in real-time mode: from an offset on, with no end. */
+  def isRealTime(plan: LogicalPlan): Boolean = plan.exists {
+    case scan: StreamingDataSourceV2ScanRelation =>
+      scan.startOffset.isDefined && scan.endOffset.isEmpty
+    case _ => false
+  }
+
+  def isRealTime(plan: SparkPlan): Boolean = plan.exists(_.isInstanceOf[RealTimeStreamScanExec])
+
+  /** Throws Spark's error if real-time mode does not support an operator. */
+  def checkOperators(plan: SparkPlan): Unit =
+    RealTimeModeAllowlist.checkAllowedPhysicalOperator(plan, throwException = true)
+
+  /** Throws Spark's error if real-time mode does not support a sink. */
+  def checkSink(sink: Table): Unit =
+    RealTimeModeAllowlist.checkAllowedSink(sink, throwException = true)
+}
