@@ -75,7 +75,7 @@ final class SharedWatermark extends KeyWatermark {
   * @param credited whether elapsed time counts, if the policy uses the clock
   * @param latest upper limit of row times; a later row counts as this time
   */
-final class PerKeyWatermark(spec: PolicySpec, credited: Boolean, latest: Long = Long.MaxValue)
+final class PerKeyWatermark(spec: PolicySpec, credited: => Boolean, latest: Long = Long.MaxValue)
     extends KeyWatermark {
   private var policy: WatermarkPolicy = spec.create()
   private val isCapped = spec.movesWithClock // only such a policy can be ahead of its rows

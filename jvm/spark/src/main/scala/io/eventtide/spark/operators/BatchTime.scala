@@ -12,8 +12,6 @@ import io.eventtide.spark.latelog.LateLog
   *   the query's watermark below which rows are late; None before the first watermark
   * @param after
   *   the query's watermark up to which windows close
-  * @param isCredited
-  *   whether the elapsed processing time counts for watermark policies
   * @param log
   *   the log for late rows; None if no row is late
   * @param closesAll
@@ -26,7 +24,6 @@ private[spark] final case class BatchTime(
     ahead: Long,
     before: Option[Long],
     after: Option[Long],
-    isCredited: Boolean,
     log: Option[LateLog],
     closesAll: Boolean,
     isPeek: Boolean = false
@@ -34,6 +31,9 @@ private[spark] final case class BatchTime(
 
   /** The time by the query's clock: the same in the whole batch, except in real-time mode. */
   def now: Long = clock.now
+
+  /** Whether elapsed processing time counts for idleness and policies. */
+  def isCredited: Boolean = clock.isCredited
 
   def timestamp: Long = now - ahead
 }
@@ -43,11 +43,10 @@ private[spark] object BatchTime {
   /** For operators that have read all rows, and for reads that keep no state. */
   val EndOfInput: BatchTime =
     BatchTime(
-      TaskClock.OfBatch(0),
+      TaskClock.OfBatch(0, isCredited = false),
       ahead = 0,
       None,
       None,
-      isCredited = false,
       log = None,
       closesAll = true
     )

@@ -3,15 +3,31 @@ package io.eventtide.spark.operators
 /** The time by the query's clock in a task, in microseconds. */
 private[spark] sealed trait TaskClock extends Serializable {
   def now: Long
+
+  /** Whether elapsed time counts for idleness and policies. It does not while a query reads its
+    * backlog after a start.
+    */
+  def isCredited: Boolean
 }
 
 private[spark] object TaskClock {
 
   /** One time for the whole batch, so that a replayed batch has the same results. */
-  final case class OfBatch(now: Long) extends TaskClock
+  final case class OfBatch(now: Long, isCredited: Boolean) extends TaskClock
 
-  /** The time of the machine, `ahead` microseconds later: a batch in real-time mode takes minutes. */
-  final case class Running(ahead: Long) extends TaskClock {
+  /** The time of the machine, `ahead` microseconds later: a batch in real-time mode takes minutes.
+    *
+    * @param startsCredited
+    *   whether the query had read its backlog before this batch
+    */
+  final case class Running(ahead: Long, startsCredited: Boolean) extends TaskClock {
+    private var hasCaughtUp = startsCredited
+
     def now: Long = System.currentTimeMillis() * 1000 + ahead
+
+    def isCredited: Boolean = hasCaughtUp
+
+    /** Called when the task has read its backlog. */
+    def catchUp(): Unit = hasCaughtUp = true
   }
 }

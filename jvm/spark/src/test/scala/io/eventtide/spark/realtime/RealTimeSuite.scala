@@ -6,7 +6,9 @@ import java.util.concurrent.ConcurrentLinkedQueue
 
 import scala.jdk.CollectionConverters._
 
+import org.apache.spark.SparkThrowable
 import org.apache.spark.sql.classic.SparkSession
+import org.apache.spark.sql.execution.streaming.RealTimeTrigger
 import org.apache.spark.sql.execution.streaming.sources.LowLatencyMemoryStream
 import org.apache.spark.sql.functions.{count, lit, sum}
 import org.apache.spark.sql.streaming.{StreamingQuery, Trigger}
@@ -15,7 +17,7 @@ import org.scalatest.concurrent.Eventually
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatest.time.{Millis, Seconds, Span}
 
-import io.eventtide.spark.{Eventtide, RocksSession, WatermarkPolicy}
+import io.eventtide.spark.{Eventtide, RocksSession, WatermarkPolicy, WindowBuilder}
 
 /** Windows in real-time mode, with sources and sinks of Spark. */
 class RealTimeSuite extends AnyFunSuite with RocksSession with Eventually {
@@ -32,6 +34,7 @@ class RealTimeSuite extends AnyFunSuite with RocksSession with Eventually {
       "spark.sql.streaming.stateStore.checkpointFormatVersion" -> "2",
       "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled" -> "true",
       "spark.sql.streaming.realTimeMode.allowlistCheck" -> "false",
+      "spark.sql.streaming.realTimeMode.minBatchDuration" -> "1000",
       "spark.sql.execution.sortBeforeRepartition" -> "false"
     ).foreach { case (key, value) => spark.conf.set(key, value) }
   }
@@ -42,36 +45,140 @@ class RealTimeSuite extends AnyFunSuite with RocksSession with Eventually {
     LowLatencyMemoryStream[Event](spark, 2)
   }
 
-  private def counts(events: LowLatencyMemoryStream[Event]): DataFrame =
+  private def keyed(events: DataFrame): WindowBuilder =
     Eventtide
-      .window(events.toDF())
+      .window(events)
       .eventTime("ts", WatermarkPolicy.maxEventTime)
-      .keyBy(events.toDF()("key"))
+      .keyBy(events("key"))
       .watermarkScope("key")
-      .tumbling("1m")
+
+  private def counts(window: WindowBuilder): DataFrame =
+    window
       .agg(count(lit(1)).as("n"), sum("v").as("v"))
       .results
-      .selectExpr("key", "unix_micros(window.start) div 60000000 AS minute", "n", "v")
+      .selectExpr("key", "unix_seconds(window.start) AS start", "n", "v")
 
-  private def start(results: DataFrame, folder: String, batch: String = "1 hour"): StreamingQuery =
-    results.writeStream
-      .foreach(new Collected)
-      .outputMode("update")
-      .option("checkpointLocation", folder)
-      .trigger(Trigger.RealTime(batch))
-      .start()
+  private def byMinute(events: DataFrame) = counts(keyed(events).tumbling("1m"))
+
+  private def start(
+      results: DataFrame,
+      folder: String,
+      trigger: Trigger = Trigger.RealTime("1 hour")
+  ): StreamingQuery = results.writeStream
+    .foreach(new Collected)
+    .outputMode(if (trigger.isInstanceOf[RealTimeTrigger]) "update" else "append")
+    .option("checkpointLocation", folder)
+    .trigger(trigger)
+    .start()
+
+  private def newFolder: String = Files.createTempDirectory("real-time").toString
+
+  private def emitted: Seq[Row] = results.asScala.toSeq
+
+  private def running(query: StreamingQuery)(work: StreamingQuery => Unit): Unit =
+    try work(query)
+    finally query.stop()
 
   test("a window closes within the batch, after the row that closes it") {
     results.clear()
     val events = source()
-    val query = start(counts(events), Files.createTempDirectory("real-time").toString)
-    try {
+    running(start(byMinute(events.toDF()), newFolder)) { query =>
       events.addData(0, Seq(at(0, "a", 1), at(30, "a", 2), at(10, "b", 5), at(61, "a", 4)))
-      eventually(assert(results.asScala.toSeq == Seq(Row("a", 0L, 2L, 3L))))
+      eventually(assert(emitted == Seq(Row("a", 0L, 2L, 3L))))
       events.addData(1, Seq(at(200, "b", 7)))
-      eventually(assert(results.asScala.toSeq.tail == Seq(Row("b", 0L, 1L, 5L))))
+      eventually(assert(emitted.tail == Seq(Row("b", 0L, 1L, 5L))))
       assert(query.lastProgress == null)
-    } finally query.stop()
+    }
+  }
+
+  test("an idle key closes its windows while no row arrives") {
+    results.clear()
+    val events = source()
+    val idle = counts(keyed(events.toDF()).keyIdleTimeout("300ms").tumbling("1m"))
+    running(start(idle, newFolder)) { query =>
+      events.addData(0, Seq(at(0, "a", 1), at(1, "b", 2)))
+      eventually(assert(emitted.toSet == Set(Row("a", 0L, 1L, 1L), Row("b", 0L, 1L, 2L))))
+      assert(query.lastProgress == null)
+    }
+  }
+
+  test("sessions, counts and early results leave as their rows arrive") {
+    val shapes =
+      Seq[WindowBuilder => WindowBuilder](_.session("10s").keyIdleTimeout("1h"), _.byCount(2))
+    shapes.foreach { shape =>
+      results.clear()
+      val events = source()
+      val sums = shape(keyed(events.toDF())).agg(count(lit(1)).as("n"), sum("v").as("v")).results
+      running(start(sums.select("key", "n", "v"), newFolder)) { _ =>
+        events.addData(0, Seq(at(0, "a", 1), at(5, "a", 2), at(60, "a", 4)))
+        eventually(assert(emitted == Seq(Row("a", 2L, 3L))))
+      }
+    }
+  }
+
+  test("state and late rows of a batch are kept, also in another mode") {
+    results.clear()
+    val folder = newFolder
+    val events = source()
+    def go(trigger: Trigger) = start(byMinute(events.toDF()), folder, trigger)
+    running(go(Trigger.RealTime("1 second"))) { query =>
+      events.addData(0, Seq(at(0, "a", 1), at(61, "a", 2), at(30, "a", 100)))
+      eventually(assert(query.lastProgress.batchId > 0))
+    }
+    assert(emitted == Seq(Row("a", 0L, 1L, 1L)))
+    assert(lateValues(folder) == Seq(100L))
+    running(go(Trigger.ProcessingTime(0))) { query =>
+      events.addData(0, Seq(at(62, "a", 3), at(121, "a", 4)))
+      query.processAllAvailable()
+    }
+    assert(emitted.tail == Seq(Row("a", 60L, 2L, 5L)))
+    running(go(Trigger.RealTime("1 hour"))) { _ =>
+      events.addData(0, Seq(at(181, "a", 5)))
+      eventually(assert(emitted.drop(2) == Seq(Row("a", 120L, 1L, 4L))))
+    }
+  }
+
+  test("rows of a batch that did not end are processed again") {
+    results.clear()
+    val folder = newFolder
+    val events = source()
+    def go() = start(byMinute(events.toDF()), folder)
+    running(go()) { _ =>
+      events.addData(0, Seq(at(0, "a", 1), at(61, "a", 2), at(5, "a", 100)))
+      eventually(assert(emitted == Seq(Row("a", 0L, 1L, 1L))))
+    }
+    running(go()) { _ =>
+      eventually(assert(emitted == Seq.fill(2)(Row("a", 0L, 1L, 1L))))
+      events.addData(0, Seq(at(122, "a", 3)))
+      eventually(assert(emitted.drop(2) == Seq(Row("a", 60L, 1L, 2L))))
+    }
+    running(start(byMinute(events.toDF()), folder, Trigger.RealTime("1 second"))) { query =>
+      eventually(assert(query.lastProgress.batchId > 0))
+    }
+    assert(lateValues(folder) == Seq(100L))
+  }
+
+  private def lateValues(folder: String): Seq[Long] =
+    Eventtide.lateRows(spark, folder).select("v").collect().map(_.getLong(0)).toSeq
+
+  test("what real-time mode cannot run is refused before the query starts") {
+    def refused(results: DataFrame, mode: String = "update"): String =
+      intercept[Exception with SparkThrowable] {
+        val writer = results.writeStream.foreach(new Collected).outputMode(mode)
+        writer.option("checkpointLocation", newFolder).trigger(Trigger.RealTime("1 hour")).start()
+      }.getCondition
+    val events = source().toDF()
+    val shared = Eventtide.window(events).eventTime("ts", WatermarkPolicy.maxEventTime)
+    assert(refused(counts(shared.keyBy(events("key")).tumbling("1m"))) == "REAL_TIME_QUERY_SCOPE")
+    assert(refused(byMinute(events), "append") == "REAL_TIME_OUTPUT_MODE")
+    withConf("spark.sql.streaming.realTimeMode.allowlistCheck", "true") {
+      assert(refused(byMinute(events)) == "REAL_TIME_SETTINGS")
+    }
+    val error = intercept[Exception with SparkThrowable] {
+      val writer = byMinute(events).writeStream.format("noop").outputMode("update")
+      writer.option("checkpointLocation", newFolder).trigger(Trigger.RealTime("1 hour")).start()
+    }
+    assert(error.getCondition.endsWith("OPERATOR_OR_SINK_NOT_IN_ALLOWLIST"))
   }
 }
 

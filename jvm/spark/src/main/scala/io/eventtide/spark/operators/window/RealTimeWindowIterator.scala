@@ -3,6 +3,8 @@ package io.eventtide.spark.operators.window
 import org.apache.spark.sql.eventtide.TimedRows
 import org.apache.spark.sql.execution.streaming.state.StateStore
 
+import io.eventtide.spark.operators.TaskClock
+
 /** Processes one partition in real-time mode, where a batch lasts for minutes: each row by itself,
   * with its results. Timers of the clock fire while no row arrives. The state is committed at the end
   * of the batch.
@@ -23,11 +25,18 @@ private[window] final class RealTimeWindowIterator(
     } else if (hasExpiredTimer) {
       openDue(expired.next())
       true
-    } else if (!input.await(untilTimer)) true
-    else super.openNext()
+    } else if (!input.await(untilTimer)) {
+      if (input.silentMicros >= RealTimeWindowIterator.EndOfBacklog) catchUp()
+      true
+    } else super.openNext()
+
+  private def catchUp(): Unit = task.batch.clock match {
+    case running: TaskClock.Running => running.catchUp()
+    case _ => ()
+  }
 
   // The index has no key before `lowest`, so a look at it costs nothing until a timer expires.
-  private def hasExpiredTimer: Boolean = task.hasProcessingTimers && {
+  private def hasExpiredTimer: Boolean = task.hasProcessingTimers && task.batch.isCredited && {
     val now = task.batch.now
     if (expired == null && state.byClock.lowest <= now)
       expired = new DueKeyIterator(state.byClock, now, noKeys)
@@ -43,7 +52,7 @@ private[window] final class RealTimeWindowIterator(
   }
 
   private def untilTimer: Long =
-    if (!task.hasProcessingTimers) RealTimeWindowIterator.LongestWait
+    if (!task.hasProcessingTimers || !task.batch.isCredited) RealTimeWindowIterator.LongestWait
     else {
       val left = state.byClock.lowest - task.batch.now
       math.max(0, math.min(RealTimeWindowIterator.LongestWait, left))
@@ -51,5 +60,8 @@ private[window] final class RealTimeWindowIterator(
 }
 
 private object RealTimeWindowIterator {
-  private val LongestWait = 1000000L // micros; a clock that is set forward is seen after it
+  private val LongestWait = 250000L // micros; a clock that is set forward is seen after it
+
+  /** The backlog has been read once no row has arrived for so long, in microseconds. */
+  private val EndOfBacklog = 1000000L
 }

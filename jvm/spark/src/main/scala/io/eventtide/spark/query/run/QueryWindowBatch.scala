@@ -38,12 +38,11 @@ private[spark] final class QueryWindowBatch private (
   override def nowMicros: Long = watermark.nowMicros
 
   override def time: BatchTime = BatchTime(
-    if (isRealTime) TaskClock.Running(watermark.aheadMicros)
-    else TaskClock.OfBatch(watermark.clockMicros),
+    if (isRealTime) TaskClock.Running(watermark.aheadMicros, watermark.isCredited)
+    else TaskClock.OfBatch(watermark.clockMicros, watermark.isCredited),
     watermark.aheadMicros,
     lateMicros,
     closingMicros,
-    watermark.isCredited,
     Some(lateLog),
     watermark.closesAll
   )

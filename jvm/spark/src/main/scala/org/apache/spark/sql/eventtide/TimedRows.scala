@@ -19,6 +19,8 @@ final class TimedRows(input: Iterator[InternalRow]) extends Iterator[InternalRow
   private var head: AnyRef = _ // null until it is known
   private var returned: UnsafeRow = _
 
+  private var lastRow = System.nanoTime
+
   private val context = TaskContext.get()
   private val reader = new Thread(() => read(), "eventtide real-time reader")
   reader.setDaemon(true)
@@ -35,6 +37,9 @@ final class TimedRows(input: Iterator[InternalRow]) extends Iterator[InternalRow
     head != null
   }
 
+  /** How long no row has arrived. */
+  def silentMicros: Long = (System.nanoTime - lastRow) / 1000
+
   def hasNext: Boolean = {
     if (head == null) head = ready.take()
     head match {
@@ -50,6 +55,7 @@ final class TimedRows(input: Iterator[InternalRow]) extends Iterator[InternalRow
     if (returned != null) free.offer(returned): Unit
     returned = head.asInstanceOf[UnsafeRow]
     head = null
+    lastRow = System.nanoTime
     returned
   }
 
