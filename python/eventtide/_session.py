@@ -17,7 +17,7 @@ from pyspark.util import default_api_mode
 
 from eventtide._session_kind import EXTENSION, PLUGIN, RELATIONS
 from eventtide._version import jar_name, supported_minor
-from eventtide.errors import ArgumentTypeError, refused, unready
+from eventtide.errors import ArgumentTypeError, UnsupportedSparkError, refused, unready
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -41,6 +41,11 @@ FILE_MANAGER = "spark.sql.streaming.checkpointFileManagerClass"
 EMPTY_AT_START = "spark.sql.streaming.verifyCheckpointDirectoryEmptyOnStart"
 LOCAL_FILES = "io.eventtide.spark.checkpoint.LocalCheckpointFileManager"
 ROCKSDB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
+REAL_TIME = {
+    "spark.sql.streaming.realTimeMode.allowlistCheck": "false",
+    "spark.sql.execution.sortBeforeRepartition": "false",
+    "spark.shuffle.streaming.networkBufferMaxWaitTimeMs": "1",
+}
 
 _named: set[str] = set()
 """The values that `configure` has written to ``PYSPARK_PYTHON``."""
@@ -51,13 +56,15 @@ _named: set[str] = set()
 # classes that executors load before their first task, and eventtide has none.
 
 
-def configure(builder: SparkSession.Builder) -> SparkSession.Builder:
+def configure(builder: SparkSession.Builder, *, real_time: bool = False) -> SparkSession.Builder:
     """Add eventtide's jar, its extension and the state store settings to a session builder.
 
     Parameters
     ----------
     builder : SparkSession.Builder
         ``SparkSession.builder``, with or without other settings. Call this function last.
+    real_time : bool, default False
+        Also make the settings that windows need in Spark's real-time mode, with Spark 4.3.
 
     Returns
     -------
@@ -76,7 +83,7 @@ def configure(builder: SparkSession.Builder) -> SparkSession.Builder:
     SetupError
         A JVM without the jar is already running, or this installation has no jar.
     UnsupportedSparkError
-        There is no jar for the installed PySpark.
+        There is no jar for the installed PySpark, or `real_time` needs a newer one.
 
     Notes
     -----
@@ -112,6 +119,12 @@ def configure(builder: SparkSession.Builder) -> SparkSession.Builder:
     watermarks or windows, a checkpoint that has lost its offsets is still rejected, with a named
     error.
 
+    For real-time mode, Spark's check of the operators is disabled
+    (``spark.sql.streaming.realTimeMode.allowlistCheck``), because it rejects those of eventtide.
+    Eventtide checks the other operators in the same way. Rows wait at most a millisecond in the
+    buffers of a shuffle (``spark.shuffle.streaming.networkBufferMaxWaitTimeMs``) instead of 50, and
+    rows are not sorted before a repartitioning, which would wait for the end of the batch.
+
     If no Python is set, Spark's workers use the ``python3`` in the path, which may lack the
     packages of the running Python.
 
@@ -132,7 +145,7 @@ def configure(builder: SparkSession.Builder) -> SparkSession.Builder:
         )
     from eventtide import _jvm  # noqa: PLC0415 - a client of Spark Connect has no py4j
 
-    supported_minor(pyspark.__version__)
+    _check_minor(supported_minor(pyspark.__version__), real_time=real_time)
     running = _jvm.running_settings()
     settings = {**(_startup_settings() if running is None else running), **builder._options}  # noqa: SLF001
     if running is not None and not _jvm.has_jar():
@@ -150,16 +163,20 @@ def configure(builder: SparkSession.Builder) -> SparkSession.Builder:
     if remote is not None:
         builder.config(RELATIONS, _appended(settings, RELATIONS, PLUGIN))
         builder.config(TEST_KIT, "true")
-    if STATE_STORE not in settings:
-        builder.config(STATE_STORE, ROCKSDB)
-    defaults = {FILE_MANAGER: LOCAL_FILES, EMPTY_AT_START: "false"}
-    if "RocksDB" in str(settings.get(STATE_STORE, ROCKSDB)):
-        defaults |= {STATE_FORMAT: "2", CHANGELOG: "true"}
-    for key, value in defaults.items():
-        if key not in settings:
-            builder.config(key, value)
+    for key, value in _defaults(settings, real_time=real_time).items():
+        builder.config(key, value)
     _name_python(builder, settings)
     return builder
+
+
+def _defaults(settings: Mapping[str, object], *, real_time: bool) -> dict[str, str]:
+    """Return the settings of queries that are not set."""
+    defaults = {STATE_STORE: ROCKSDB, FILE_MANAGER: LOCAL_FILES, EMPTY_AT_START: "false"}
+    if "RocksDB" in str(settings.get(STATE_STORE, ROCKSDB)):
+        defaults |= {STATE_FORMAT: "2", CHANGELOG: "true"}
+    if real_time:
+        defaults |= REAL_TIME
+    return {key: value for key, value in defaults.items() if key not in settings}
 
 
 def jar_path() -> Path:
@@ -198,6 +215,15 @@ def _check(builder: SparkSession.Builder) -> None:
             allowed="SparkSession.builder",
             fix=fix,
             error=ArgumentTypeError,
+        )
+
+
+def _check_minor(minor: str, *, real_time: bool) -> None:
+    if real_time and minor in {"4.1", "4.2"}:
+        raise unready(
+            f"Spark {minor} cannot shuffle rows in real-time mode, and windows need a shuffle.",
+            "Use Spark 4.3, or leave out real_time=True.",
+            UnsupportedSparkError,
         )
 
 

@@ -63,6 +63,7 @@ SETTINGS = {
     "spark.ui.retainedJobs": "20",  # kept without a UI, too
     "spark.ui.retainedStages": "20",
     "spark.sql.ui.retainedExecutions": "20",
+    "spark.shuffle.streaming.networkBufferMaxWaitTimeMs": "1",  # of real-time mode
     "spark.sql.streaming.forceDeleteTempCheckpointLocation": "true",
     "spark.jars": ",".join(BESIDE_SPARK),
 }

@@ -10,7 +10,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from confluent_kafka import KafkaException, Producer
+from confluent_kafka import Consumer, KafkaException, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient
 from confluent_kafka.cimpl import NewPartitions, NewTopic
 
@@ -163,6 +163,23 @@ class Broker:
         """Return what a topic has, read once."""
         reader = spark.read.format("kafka").option("subscribe", topic)
         return reader.option("kafka.bootstrap.servers", self.address).load()
+
+    def await_values(self, topic: str, count: int) -> list[str]:
+        """Return the values of a topic's first partition, once there are that many."""
+        settings = {"bootstrap.servers": self.address, "group.id": "tests"}
+        consumer = Consumer({**settings, "enable.auto.commit": False})
+        consumer.assign([TopicPartition(topic, 0, 0)])
+        values: list[str] = []
+        until = time.monotonic() + PATIENCE
+        try:
+            while len(values) < count:
+                assert time.monotonic() < until, values
+                message = consumer.poll(1)
+                if message is not None and message.error() is None:
+                    values.append(message.value().decode())
+            return values
+        finally:
+            consumer.close()
 
     @property
     def _output(self) -> str:

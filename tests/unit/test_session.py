@@ -298,3 +298,22 @@ def test_only_a_builder_can_be_configured(builder: object) -> None:
     """A session comes too late, and the message shows what to pass."""
     with pytest.raises(ArgumentTypeError, match=r"Try: et\.configure\(SparkSession\.builder\)"):
         configure(builder)  # type: ignore[arg-type]
+
+
+def test_real_time_mode_has_settings_of_its_own(jar: str) -> None:
+    """Each may be chosen."""
+    check = "spark.sql.streaming.realTimeMode.allowlistCheck"
+    options = configure(SparkSession.Builder(), real_time=True)._options
+    assert options[JARS] == jar
+    assert options[check] == "false"
+    assert check not in configure(SparkSession.Builder())._options
+    chosen = SparkSession.Builder().config(check, "true")
+    assert configure(chosen, real_time=True)._options[check] == "true"
+
+
+@pytest.mark.parametrize("version", ["4.1.3", "4.2.0"])
+def test_real_time_mode_needs_a_newer_spark(version: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Older ones have no shuffle in it."""
+    monkeypatch.setattr(pyspark, "__version__", version)
+    with pytest.raises(UnsupportedSparkError, match=r"Use Spark 4\.3, or leave out real_time"):
+        configure(SparkSession.Builder(), real_time=True)

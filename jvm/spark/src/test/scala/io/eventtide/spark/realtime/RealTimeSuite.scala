@@ -161,6 +161,20 @@ class RealTimeSuite extends AnyFunSuite with RocksSession with Eventually {
   private def lateValues(folder: String): Seq[Long] =
     Eventtide.lateRows(spark, folder).select("v").collect().map(_.getLong(0)).toSeq
 
+  test("a watermark moves from batch to batch") {
+    results.clear()
+    val events = source()
+    val timed =
+      Eventtide.withWatermark(events.toDF(), "ts", WatermarkPolicy.withFixedLag("5s"))
+    running(start(timed.select("key", "v"), newFolder, Trigger.RealTime("1 second"))) { query =>
+      events.addData(0, Seq(at(60, "a", 1)))
+      eventually(assert(emitted == Seq(Row("a", 1L))))
+      eventually {
+        assert(query.lastProgress.eventTime.get("watermark") == "1970-01-01T00:00:55.000Z")
+      }
+    }
+  }
+
   test("what real-time mode cannot run is refused before the query starts") {
     def refused(results: DataFrame, mode: String = "update"): String =
       intercept[Exception with SparkThrowable] {
