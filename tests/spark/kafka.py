@@ -176,7 +176,7 @@ class Broker:
                 assert time.monotonic() < until, values
                 message = consumer.poll(1)
                 if message is not None and message.error() is None:
-                    values.append(message.value().decode())
+                    values.append((message.value() or b"").decode())
             return values
         finally:
             consumer.close()

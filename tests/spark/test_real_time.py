@@ -72,5 +72,5 @@ def test_a_session_without_the_setting_is_told_so(spark: SparkSession) -> None:
         pytest.raises(et.errors.UnsupportedPlanError, match="allowlistCheck to false"),
         et.named_errors(),
     ):
-        writer.trigger(realTime="1 hour").start()
+        writer.trigger(**{"realTime": "1 hour"}).start()
     assert not spark.streams.active
