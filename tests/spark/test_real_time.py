@@ -27,6 +27,7 @@ pytestmark = pytest.mark.skipif(
 )
 
 PAGE = ROOT / "docs/how-to/real-time.md"
+LONG = {"realTime": "1 hour"}
 LATEST = WatermarkPolicies.max_event_time()
 
 
@@ -72,5 +73,5 @@ def test_a_session_without_the_setting_is_told_so(spark: SparkSession) -> None:
         pytest.raises(et.errors.UnsupportedPlanError, match="allowlistCheck to false"),
         et.named_errors(),
     ):
-        writer.trigger(**{"realTime": "1 hour"}).start()
+        writer.trigger(**LONG).start()
     assert not spark.streams.active
