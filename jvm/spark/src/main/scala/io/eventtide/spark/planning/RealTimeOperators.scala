@@ -7,16 +7,20 @@ import org.apache.spark.sql.execution.{ColumnarRule, SparkPlan}
 import io.eventtide.spark.operators.watermark.PolicyWatermarkExec
 import io.eventtide.spark.operators.window.EventtideWindowExec
 
-/** Refuses operators that real-time mode does not support, as Spark's own check does, which refuses
-  * Eventtide's operators as well and is therefore off. Spark checks the rest of the plan.
+/** Refuses operators that real-time mode does not support, in plans with operators of Eventtide.
+  * Spark's own check refuses these as well and is therefore off. Spark checks the rest of the plan.
   */
 private[spark] object RealTimeOperators extends ColumnarRule {
 
   override def postColumnarTransitions: Rule[SparkPlan] = (plan: SparkPlan) => {
-    if (RealTimePlans.isRealTime(plan)) RealTimePlans.checkOperators(withoutOurs(plan))
+    if (RealTimePlans.isRealTime(plan)) {
+      val others = withoutOurs(plan)
+      if (!others.eq(plan)) RealTimePlans.checkOperators(others)
+    }
     plan
   }
 
+  // Returns the same plan if it has no operator of Eventtide.
   private def withoutOurs(plan: SparkPlan): SparkPlan = plan.transformUp {
     case window: EventtideWindowExec => window.child
     case watermark: PolicyWatermarkExec => watermark.child

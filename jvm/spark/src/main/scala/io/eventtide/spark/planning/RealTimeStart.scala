@@ -18,18 +18,22 @@ private[planning] object RealTimeStart {
     if (!RealTimePlans.canShuffle)
       throw EventtideException("REAL_TIME_SPARK", "found" -> SPARK_VERSION)
     refuse(start.outputMode != OutputMode.Update, "OUTPUT_MODE")
-    start.inputQuery.foreach(checkWindow)
+    start.inputQuery.foreach(checkNode)
     refuse(SQLConf.get.getConf(SQLConf.STREAMING_REAL_TIME_MODE_ALLOWLIST_CHECK), "SETTINGS")
     RealTimePlans.checkSink(start.sink)
   }
 
-  private def checkWindow(node: LogicalPlan): Unit = node match {
-    case window: WindowAggregate =>
-      val settings = window.settings
-      refuse(!settings.hasOwnTime, "QUERY_SCOPE")
-      refuse(settings.hasGroups, "GROUP_SCOPE")
-      refuse(settings.retainingRows.isDefined, "RETAINED_ROWS")
-    case _ => ()
+  private def checkNode(node: LogicalPlan): Unit = {
+    refuse(node.expressions.exists(_.exists(_.isInstanceOf[IngestionTime])), "INGESTION_TIME")
+    node match {
+      case window: WindowAggregate =>
+        val settings = window.settings
+        refuse(!settings.hasOwnTime, "QUERY_SCOPE")
+        refuse(settings.hasGroups, "GROUP_SCOPE")
+        refuse(settings.retainingRows.isDefined, "RETAINED_ROWS")
+      case watermark: PolicyWatermark => refuse(watermark.settings.guard.isDefined, "FUTURE_GUARD")
+      case _ => ()
+    }
   }
 
   private def refuse(isRefused: Boolean, reason: String): Unit =

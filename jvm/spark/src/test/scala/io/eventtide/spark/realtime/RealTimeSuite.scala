@@ -53,10 +53,15 @@ class RealTimeSuite extends AnyFunSuite with RocksSession with Eventually {
     LowLatencyMemoryStream[Event](spark, 2)
   }
 
-  private def keyed(events: DataFrame): WindowBuilder =
+  private def guarded = WatermarkPolicy.maxEventTime.guardFuture("5m")
+
+  private def keyed(
+      events: DataFrame,
+      policy: WatermarkPolicy = WatermarkPolicy.maxEventTime
+  ): WindowBuilder =
     Eventtide
       .window(events)
-      .eventTime("ts", WatermarkPolicy.maxEventTime)
+      .eventTime("ts", policy)
       .keyBy(events("key"))
       .watermarkScope("key")
 
@@ -199,6 +204,9 @@ class RealTimeSuite extends AnyFunSuite with RocksSession with Eventually {
     val shared = Eventtide.window(events).eventTime("ts", WatermarkPolicy.maxEventTime)
     assert(refused(counts(shared.keyBy(events("key")).tumbling("1m"))) == "REAL_TIME_QUERY_SCOPE")
     assert(refused(byMinute(events), "append") == "REAL_TIME_OUTPUT_MODE")
+    assert(refused(counts(keyed(events, guarded).tumbling("1m"))) == "REAL_TIME_FUTURE_GUARD")
+    val ingested = Eventtide.withIngestionTime(events.drop("ts"), "ts")
+    assert(refused(ingested.select("key", "v")) == "REAL_TIME_INGESTION_TIME")
     withConf("spark.sql.streaming.realTimeMode.allowlistCheck", "true") {
       assert(refused(byMinute(events)) == "REAL_TIME_SETTINGS")
     }
