@@ -8,6 +8,7 @@ import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.streaming.OutputMode
 
 import io.eventtide.spark.EventtideException
+import io.eventtide.spark.options.WindowSettings
 
 /** Refuses a query that cannot run in real-time mode, before it starts. A batch lasts for minutes and
   * Spark moves its watermark between batches only, so windows must be in the time of their keys.
@@ -29,12 +30,16 @@ private[planning] object RealTimeStart {
       case window: WindowAggregate =>
         val settings = window.settings
         refuse(!settings.hasOwnTime, "QUERY_SCOPE")
-        refuse(settings.hasGroups, "GROUP_SCOPE")
+        refuse(settings.hasGroups && movesWithClock(settings), "GROUP_SCOPE")
         refuse(settings.retainingRows.isDefined, "RETAINED_ROWS")
       case watermark: PolicyWatermark => refuse(watermark.settings.guard.isDefined, "FUTURE_GUARD")
       case _ => ()
     }
   }
+
+  // The timers of groups are known per partition, not in an index.
+  private def movesWithClock(settings: WindowSettings): Boolean =
+    settings.byKey.flatMap(_.policy).exists(_.movesWithClock)
 
   private def refuse(isRefused: Boolean, reason: String): Unit =
     if (isRefused) throw EventtideException(s"REAL_TIME_$reason")

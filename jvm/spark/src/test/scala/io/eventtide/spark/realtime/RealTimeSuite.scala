@@ -129,6 +129,22 @@ class RealTimeSuite extends AnyFunSuite with RocksSession with Eventually {
     }
   }
 
+  test("a row of a group closes the windows of its other keys") {
+    results.clear()
+    val events = source()
+    val grouped = events.toDF().selectExpr("ts", "key", "left(key, 1) AS site", "v")
+    val window = Eventtide.window(grouped).eventTime("ts", WatermarkPolicy.maxEventTime)
+    val bySite = window.keyBy("site", "key").watermarkScope(grouped("site")).tumbling("1m")
+    running(start(counts(bySite), newFolder)) { _ =>
+      events.addData(0, Seq(at(0, "a1", 1), at(90, "b1", 8), at(61, "a2", 2), at(59, "a1", 64)))
+      eventually(assert(emitted == Seq(Row("a1", 0L, 1L, 1L))))
+      events.addData(0, Seq(at(62, "a1", 4), at(120, "a1", 16)))
+      eventually {
+        assert(emitted.tail.toSet == Set(Row("a1", 60L, 1L, 4L), Row("a2", 60L, 1L, 2L)))
+      }
+    }
+  }
+
   test("state and late rows of a batch are kept, also in another mode") {
     results.clear()
     val folder = newFolder

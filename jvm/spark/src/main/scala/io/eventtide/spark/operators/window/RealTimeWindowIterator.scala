@@ -22,13 +22,24 @@ private[window] final class RealTimeWindowIterator(
     if (others.hasNext) {
       openOther(others.next())
       true
+    } else if (hasGroupTimer) {
+      openDue(groups.get.next())
+      true
     } else if (hasExpiredTimer) {
       openDue(expired.next())
       true
     } else if (!input.await(untilTimer)) {
       if (input.silentMicros >= RealTimeWindowIterator.EndOfBacklog) catchUp()
       true
-    } else super.openNext()
+    } else {
+      groups.foreach(_.beginRow())
+      super.openNext()
+    }
+
+  private def hasGroupTimer: Boolean = groups.exists { all =>
+    all.endRow()
+    all.hasNext
+  }
 
   private def catchUp(): Unit = task.batch.clock match {
     case running: TaskClock.Running => running.catchUp()

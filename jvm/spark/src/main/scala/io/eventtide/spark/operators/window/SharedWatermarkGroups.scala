@@ -78,6 +78,12 @@ private[window] final class SharedWatermarkGroups private (
     hasNext
   }
 
+  /** Ends the current group after a row. In real-time mode, the next row may take minutes. */
+  def endRow(): Unit = if (hasRows) end()
+
+  /** The next row of the group is judged by the watermark that the rows before have raised. */
+  def beginRow(): Unit = if (groups.key != null) time.set(own.watermark, own.watermark)
+
   def hasNext: Boolean = expired != null && expired.hasNext
 
   /** The next key whose timer fires. */

@@ -34,7 +34,8 @@ private[window] class StreamingWindowIterator(
   private val lagging = Option.when(task.spec.settings.hasOwnTime) {
     new LaggingKeys(task.spec.together, task.lagging.getOrElse(store.id.partitionId, Nil))
   }
-  private val groups = SharedWatermarkGroups(task, state, bounds, lagging)
+  protected val groups: Option[SharedWatermarkGroups] =
+    SharedWatermarkGroups(task, state, bounds, lagging)
   new StateRewrite(task, store, state, calls, buffers).ifChanged(groups)
   protected val windows: KeyedWindowOperator = task.operator(state, calls, buffers, groups)
   protected val rows: KeyedFrameReader = KeyedFrameReader.of(task.spec, input, task.input, calls)
