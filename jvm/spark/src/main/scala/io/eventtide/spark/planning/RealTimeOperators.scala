@@ -15,7 +15,10 @@ private[spark] object RealTimeOperators extends ColumnarRule {
   override def postColumnarTransitions: Rule[SparkPlan] = (plan: SparkPlan) => {
     if (RealTimePlans.isRealTime(plan)) {
       val others = withoutOurs(plan)
-      if (!others.eq(plan)) RealTimePlans.checkOperators(others)
+      if (!others.eq(plan)) {
+        RealTimePlans.checkOperators(others)
+        RealTimeStart.checkSlots(plan.session.sparkContext, RealTimePlans.tasks(plan))
+      }
     }
     plan
   }

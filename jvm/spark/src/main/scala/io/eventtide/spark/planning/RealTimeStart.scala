@@ -1,11 +1,12 @@
 package io.eventtide.spark.planning
 
-import org.apache.spark.SPARK_VERSION
+import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.catalyst.streaming.WriteToStreamStatement
 import org.apache.spark.sql.eventtide.RealTimePlans
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.streaming.OutputMode
+import org.apache.spark.{SPARK_VERSION, SparkContext}
 
 import io.eventtide.spark.EventtideException
 import io.eventtide.spark.options.WindowSettings
@@ -22,7 +23,17 @@ private[planning] object RealTimeStart {
     start.inputQuery.foreach(checkNode)
     refuse(SQLConf.get.getConf(SQLConf.STREAMING_REAL_TIME_MODE_ALLOWLIST_CHECK), "SETTINGS")
     RealTimePlans.checkSink(start.sink)
+    val windows = start.inputQuery.collect { case window: WindowAggregate => window }
+    // the number of the source's partitions is known when the first batch is planned
+    val fewest = windows.length * SQLConf.get.numShufflePartitions + 1
+    checkSlots(SparkSession.active.sparkContext, fewest)
   }
+
+  /** Refuses a query with more tasks than run at once, which would wait for ever. */
+  def checkSlots(context: SparkContext, needed: Int): Unit =
+    RealTimePlans.slots(context).filter(_ < needed).foreach { found =>
+      throw EventtideException("REAL_TIME_SLOTS", "needed" -> needed, "found" -> found)
+    }
 
   private def checkNode(node: LogicalPlan): Unit = {
     refuse(node.expressions.exists(_.exists(_.isInstanceOf[IngestionTime])), "INGESTION_TIME")

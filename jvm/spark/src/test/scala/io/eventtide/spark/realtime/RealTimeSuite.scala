@@ -12,7 +12,7 @@ import org.apache.spark.sql.eventtide.RealTimePlans
 import org.apache.spark.sql.execution.streaming.RealTimeTrigger
 import org.apache.spark.sql.execution.streaming.sources.LowLatencyMemoryStream
 import org.apache.spark.sql.functions.{count, lit, sum}
-import org.apache.spark.sql.streaming.{StreamingQuery, Trigger}
+import org.apache.spark.sql.streaming.{StreamingQuery, StreamingQueryException, Trigger}
 import org.apache.spark.sql.{DataFrame, ForeachWriter, Row}
 import org.scalatest.Outcome
 import org.scalatest.concurrent.Eventually
@@ -223,14 +223,22 @@ class RealTimeSuite extends AnyFunSuite with RocksSession with Eventually {
     assert(refused(counts(keyed(events, guarded).tumbling("1m"))) == "REAL_TIME_FUTURE_GUARD")
     val ingested = Eventtide.withIngestionTime(events.drop("ts"), "ts")
     assert(refused(ingested.select("key", "v")) == "REAL_TIME_INGESTION_TIME")
-    withConf("spark.sql.streaming.realTimeMode.allowlistCheck", "true") {
-      assert(refused(byMinute(events)) == "REAL_TIME_SETTINGS")
+    withConf("spark.sql.shuffle.partitions", "6") {
+      assert(refused(byMinute(events)) == "REAL_TIME_SLOTS")
+    }
+    withConf("spark.sql.shuffle.partitions", "5") { // and two partitions of the source
+      val query = start(byMinute(events), newFolder)
+      val failed = intercept[StreamingQueryException](query.awaitTermination())
+      assert(failed.getMessage.contains("REAL_TIME_SLOTS"))
     }
     val error = intercept[Exception with SparkThrowable] {
       val writer = byMinute(events).writeStream.format("noop").outputMode("update")
       writer.option("checkpointLocation", newFolder).trigger(Trigger.RealTime("1 hour")).start()
     }
     assert(error.getCondition.endsWith("OPERATOR_OR_SINK_NOT_IN_ALLOWLIST"))
+    withConf("spark.sql.streaming.realTimeMode.allowlistCheck", "true") {
+      assert(refused(byMinute(events)) == "REAL_TIME_SETTINGS")
+    }
   }
 }
 

@@ -1,6 +1,5 @@
 package org.apache.spark.sql.eventtide
 
-import org.apache.spark.SPARK_VERSION
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.connector.catalog.Table
 import org.apache.spark.sql.execution.SparkPlan
@@ -8,8 +7,10 @@ import org.apache.spark.sql.execution.datasources.v2.{
   RealTimeStreamScanExec,
   StreamingDataSourceV2ScanRelation
 }
+import org.apache.spark.sql.execution.exchange.ShuffleExchangeExec
 import org.apache.spark.sql.execution.streaming.runtime.RealTimeModeAllowlist
 import org.apache.spark.util.VersionUtils
+import org.apache.spark.{SPARK_VERSION, SparkContext}
 
 /** Plans of Spark's real-time mode. */
 object RealTimePlans {
@@ -28,6 +29,19 @@ object RealTimePlans {
   }
 
   def isRealTime(plan: SparkPlan): Boolean = plan.exists(_.isInstanceOf[RealTimeStreamScanExec])
+
+  /** The number of tasks that a local session runs at once. It is None on a cluster, whose executors
+    * may come later.
+    */
+  def slots(context: SparkContext): Option[Int] = Option.when(context.isLocal) {
+    context.maxNumConcurrentTasks(context.resourceProfileManager.defaultResourceProfile)
+  }
+
+  /** The number of tasks of a plan, which all run at the same time. */
+  def tasks(plan: SparkPlan): Int = plan.collect {
+    case scan: RealTimeStreamScanExec => scan.inputPartitions.size
+    case exchange: ShuffleExchangeExec => exchange.outputPartitioning.numPartitions
+  }.sum
 
   /** Throws Spark's error if real-time mode does not support an operator. */
   def checkOperators(plan: SparkPlan): Unit =
