@@ -1,45 +1,18 @@
 package io.eventtide.spark.realtime
 
-import java.nio.file.Files
-import java.sql.Timestamp
-import java.util.concurrent.ConcurrentLinkedQueue
-
-import scala.jdk.CollectionConverters._
-
 import org.apache.spark.SparkThrowable
-import org.apache.spark.sql.classic.SparkSession
 import org.apache.spark.sql.eventtide.RealTimePlans
-import org.apache.spark.sql.execution.streaming.RealTimeTrigger
-import org.apache.spark.sql.execution.streaming.sources.LowLatencyMemoryStream
 import org.apache.spark.sql.functions.{count, lit, sum}
-import org.apache.spark.sql.streaming.{StreamingQuery, StreamingQueryException, Trigger}
-import org.apache.spark.sql.{DataFrame, ForeachWriter, Row}
+import org.apache.spark.sql.streaming.{StreamingQueryException, Trigger}
+import org.apache.spark.sql.{DataFrame, Row}
 import org.scalatest.Outcome
-import org.scalatest.concurrent.Eventually
 import org.scalatest.funsuite.AnyFunSuite
-import org.scalatest.time.{Millis, Seconds, Span}
 
-import io.eventtide.spark.{Eventtide, RocksSession, WatermarkPolicy, WindowBuilder}
+import io.eventtide.spark.{Eventtide, WatermarkPolicy, WindowBuilder}
 
-/** Windows in real-time mode, with sources and sinks of Spark. */
-class RealTimeSuite extends AnyFunSuite with RocksSession with Eventually {
-  import RealTimeSuite._
-
-  override protected def master: String = "local[6]"
-
-  override implicit def patienceConfig: PatienceConfig =
-    PatienceConfig(timeout = Span(60, Seconds), interval = Span(20, Millis))
-
-  override protected def beforeAll(): Unit = {
-    super.beforeAll()
-    Seq(
-      "spark.sql.streaming.stateStore.checkpointFormatVersion" -> "2",
-      "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled" -> "true",
-      "spark.sql.streaming.realTimeMode.allowlistCheck" -> "false",
-      "spark.sql.streaming.realTimeMode.minBatchDuration" -> "1000",
-      "spark.sql.execution.sortBeforeRepartition" -> "false"
-    ).foreach { case (key, value) => spark.conf.set(key, value) }
-  }
+/** Windows in real-time mode. */
+class RealTimeSuite extends AnyFunSuite with RealTimeQueries {
+  import RealTimeQueries._
 
   // An older Spark is refused, which is all that is tested there.
   override protected def withFixture(test: NoArgTest): Outcome = {
@@ -47,53 +20,7 @@ class RealTimeSuite extends AnyFunSuite with RocksSession with Eventually {
     super.withFixture(test)
   }
 
-  private def source() = {
-    implicit val session: SparkSession = spark
-    import session.implicits._
-    LowLatencyMemoryStream[Event](spark, 2)
-  }
-
-  private def guarded = WatermarkPolicy.maxEventTime.guardFuture("5m")
-
-  private def keyed(
-      events: DataFrame,
-      policy: WatermarkPolicy = WatermarkPolicy.maxEventTime
-  ): WindowBuilder =
-    Eventtide
-      .window(events)
-      .eventTime("ts", policy)
-      .keyBy(events("key"))
-      .watermarkScope("key")
-
-  private def counts(window: WindowBuilder): DataFrame =
-    window
-      .agg(count(lit(1)).as("n"), sum("v").as("v"))
-      .results
-      .selectExpr("key", "unix_seconds(window.start) AS start", "n", "v")
-
-  private def byMinute(events: DataFrame) = counts(keyed(events).tumbling("1m"))
-
-  private def start(
-      results: DataFrame,
-      folder: String,
-      trigger: Trigger = Trigger.RealTime("1 hour")
-  ): StreamingQuery = results.writeStream
-    .foreach(new Collected)
-    .outputMode(if (trigger.isInstanceOf[RealTimeTrigger]) "update" else "append")
-    .option("checkpointLocation", folder)
-    .trigger(trigger)
-    .start()
-
-  private def newFolder: String = Files.createTempDirectory("real-time").toString
-
-  private def emitted: Seq[Row] = results.asScala.toSeq
-
-  private def running(query: StreamingQuery)(work: StreamingQuery => Unit): Unit =
-    try work(query)
-    finally query.stop()
-
   test("a window closes within the batch, after the row that closes it") {
-    results.clear()
     val events = source()
     running(start(byMinute(events.toDF()), newFolder)) { query =>
       events.addData(0, Seq(at(0, "a", 1), at(30, "a", 2), at(10, "b", 5), at(61, "a", 4)))
@@ -105,7 +32,6 @@ class RealTimeSuite extends AnyFunSuite with RocksSession with Eventually {
   }
 
   test("an idle key closes its windows while no row arrives") {
-    results.clear()
     val events = source()
     val idle = counts(keyed(events.toDF()).keyIdleTimeout("300ms").tumbling("1m"))
     running(start(idle, newFolder)) { query =>
@@ -130,7 +56,6 @@ class RealTimeSuite extends AnyFunSuite with RocksSession with Eventually {
   }
 
   test("a row of a group closes the windows of its other keys") {
-    results.clear()
     val events = source()
     val grouped = events.toDF().selectExpr("ts", "key", "left(key, 1) AS site", "v")
     val window = Eventtide.window(grouped).eventTime("ts", WatermarkPolicy.maxEventTime)
@@ -146,7 +71,6 @@ class RealTimeSuite extends AnyFunSuite with RocksSession with Eventually {
   }
 
   test("state and late rows of a batch are kept, also in another mode") {
-    results.clear()
     val folder = newFolder
     val events = source()
     def go(trigger: Trigger) = start(byMinute(events.toDF()), folder, trigger)
@@ -168,7 +92,6 @@ class RealTimeSuite extends AnyFunSuite with RocksSession with Eventually {
   }
 
   test("rows of a batch that did not end are processed again") {
-    results.clear()
     val folder = newFolder
     val events = source()
     def go() = start(byMinute(events.toDF()), folder)
@@ -191,7 +114,6 @@ class RealTimeSuite extends AnyFunSuite with RocksSession with Eventually {
     Eventtide.lateRows(spark, folder).select("v").collect().map(_.getLong(0)).toSeq
 
   test("a watermark moves from batch to batch") {
-    results.clear()
     val events = source()
     val timed =
       Eventtide.withWatermark(events.toDF(), "ts", WatermarkPolicy.withFixedLag("5s"))
@@ -239,19 +161,5 @@ class RealTimeSuite extends AnyFunSuite with RocksSession with Eventually {
     withConf("spark.sql.streaming.realTimeMode.allowlistCheck", "true") {
       assert(refused(byMinute(events)) == "REAL_TIME_SETTINGS")
     }
-  }
-}
-
-object RealTimeSuite {
-  final case class Event(ts: Timestamp, key: String, v: Long)
-
-  def at(second: Int, key: String, v: Long): Event = Event(new Timestamp(second * 1000L), key, v)
-
-  val results = new ConcurrentLinkedQueue[Row]
-
-  final class Collected extends ForeachWriter[Row] {
-    override def open(partition: Long, epoch: Long): Boolean = true
-    override def process(row: Row): Unit = results.add(row): Unit
-    override def close(error: Throwable): Unit = ()
   }
 }

@@ -1,0 +1,75 @@
+package io.eventtide.spark.realtime
+
+import scala.util.Random
+
+import org.apache.spark.sql.eventtide.RealTimePlans
+import org.apache.spark.sql.functions.{count, lit, sum}
+import org.apache.spark.sql.streaming.Trigger
+import org.apache.spark.sql.{DataFrame, Row}
+import org.scalatest.funsuite.AnyFunSuite
+
+import io.eventtide.spark.testkit.Script
+import io.eventtide.spark.{Eventtide, WindowBuilder, WindowTrigger}
+
+/** The results of real-time mode are those of micro-batches with one row each. */
+class RealTimeSamenessSuite extends AnyFunSuite with RealTimeQueries {
+  import RealTimeQueries._
+
+  private val shapes = Map[String, WindowBuilder => WindowBuilder](
+    "tumbling" -> (_.tumbling("10s")),
+    "sliding" -> (_.sliding("30s", "10s").delay("5s")),
+    "sessions" -> (_.session("5s").keyIdleTimeout("1h")),
+    "counts" -> (_.byCount(3, 1)),
+    "panes" -> (_.tumbling("20s").emit(WindowTrigger.atWindowEnd, WindowTrigger.everyRows(2))),
+    "late updates" -> (_.tumbling("10s").allowedLateness("30s").lateUpdates())
+  )
+
+  // Each key goes back and forth, at most so far that some rows are late.
+  private def rows(seed: Int): Seq[Event] = {
+    val random = new Random(seed)
+    val reached = scala.collection.mutable.Map.empty[String, Int].withDefaultValue(0)
+    Seq.fill(40) {
+      val key = s"k${random.nextInt(3)}"
+      reached(key) += random.nextInt(60) - 25
+      at(60 + reached(key), key, random.nextInt(100).toLong)
+    }
+  }
+
+  private def results(shape: WindowBuilder => WindowBuilder, events: DataFrame): DataFrame =
+    shape(keyed(events)).agg(count(lit(1)).as("n"), sum("v").as("v")).results
+
+  private def inMicroBatches(
+      shape: WindowBuilder => WindowBuilder,
+      events: Seq[Event]
+  ): (Seq[Row], Seq[Long]) = {
+    val script = Script(spark, "ts timestamp, key string, v bigint")(results(shape, _))
+    try {
+      val emitted = events.flatMap { one =>
+        script.rows(Row(one.ts, one.key, one.v)).results()
+      }
+      val late = Eventtide.lateRows(script.streamingQuery).select("v")
+      (emitted, late.collect().map(_.getLong(0)).toSeq)
+    } finally script.close()
+  }
+
+  shapes.foreach { case (name, shape) =>
+    test(s"$name are the same") {
+      assume(RealTimePlans.canShuffle)
+      val events = rows(seed = name.hashCode)
+      val (expected, late) = inMicroBatches(shape, events)
+      assert(expected.nonEmpty)
+      assert(late.nonEmpty == (name != "counts"))
+      val folder = newFolder
+      val stream = source()
+      stream.addData(0, events)
+      running(start(results(shape, stream.toDF()), folder, Trigger.RealTime("1 second"))) { query =>
+        eventually(assert(query.lastProgress.batchId > 0))
+      }
+      assert(byKey(emitted) == byKey(expected))
+      val logged = Eventtide.lateRows(spark, folder).select("v").collect().map(_.getLong(0))
+      assert(logged.sorted.toSeq == late.sorted)
+    }
+  }
+
+  private def byKey(rows: Seq[Row]): Map[String, Seq[Row]] = rows.groupBy(_.getAs[String]("key"))
+}
