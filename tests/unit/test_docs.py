@@ -53,6 +53,7 @@ ALSO_IN = {
 }
 # names in capitals that are no conditions
 NO_CONDITIONS = {
+    "CONCURRENT_SCHEDULER_INSUFFICIENT_SLOT",  # of Spark
     "JAVA_HOME",
     "MAX_EVENT_TIME",
     "MIN_EVENT_TIME",
