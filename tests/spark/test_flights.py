@@ -69,7 +69,7 @@ def test_every_row_is_in_a_window_or_late_and_the_page_has_it_all(
     assert ours.windows_wrong > 0
     repaired = repair.repair(traces[-1], reports, flights, true[own.windows])
     assert repaired.windows_wrong == 0
-    said = f"{len(ours.late)} late rows leave {ours.windows_wrong} counts wrong"
+    said = f"{len(ours.late)} late rows make {ours.windows_wrong} counts wrong"
     assert said in README
     points = json.loads((ROOT / "docs/img/demo.json").read_text(encoding="utf-8"))
     assert picture.points(traces, flights) == points, "run: dev/demo --quick --picture docs/img"
