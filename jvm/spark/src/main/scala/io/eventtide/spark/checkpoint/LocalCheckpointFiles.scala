@@ -69,10 +69,7 @@ private final class LocalCheckpointFiles(
           underlyingStream.close()
           if (overwrite) LocalCheckpointFiles.replace(temporary, target) else create()
           if (syncs) LocalCheckpointFiles.sync(target.getParent)
-        } finally {
-          file.close()
-          Files.deleteIfExists(temporary): Unit
-        }
+        } finally discard()
       }
     }
 
@@ -89,9 +86,13 @@ private final class LocalCheckpointFiles(
     override def cancel(): Unit = synchronized {
       if (isOpen) {
         isOpen = false
-        file.close()
-        Files.deleteIfExists(temporary): Unit
+        discard()
       }
+    }
+
+    private def discard(): Unit = {
+      file.close()
+      Files.deleteIfExists(temporary): Unit
     }
   }
 

@@ -29,7 +29,9 @@ private[planning] object RealTimeStart {
     checkSlots(SparkSession.active.sparkContext, fewest)
   }
 
-  /** Refuses a query with more tasks than run at once, which would wait for ever. */
+  /** Refuses a query with more tasks than run at once. Spark would stop it, with an error about its
+    * scheduler.
+    */
   def checkSlots(context: SparkContext, needed: Int): Unit =
     RealTimePlans.slots(context).filter(_ < needed).foreach { found =>
       throw EventtideException("REAL_TIME_SLOTS", "needed" -> needed, "found" -> found)

@@ -23,6 +23,7 @@ object StartQueryRule extends Rule[LogicalPlan] {
       case start: WriteToStreamStatement =>
         Drain.check(start)
         if (start.inputQuery.exists(_.isInstanceOf[AttachClock])) checkTrigger(start)
+        if (start.inputQuery.exists(_.isInstanceOf[WindowAggregate])) checkMode(start)
         checkPanes(start.inputQuery)
         checkTwice(start.inputQuery)
         checkHandlers(start.inputQuery)
@@ -35,8 +36,6 @@ object StartQueryRule extends Rule[LogicalPlan] {
     case _: ContinuousTrigger =>
       throw EventtideException("TRIGGER_UNSUPPORTED", "trigger" -> "continuous")
     case _: RealTimeTrigger => RealTimeStart.check(start)
-    case _ if start.inputQuery.exists(_.isInstanceOf[WindowAggregate]) =>
-      checkMode(start.outputMode)
     case _ => ()
   }
 
@@ -77,7 +76,10 @@ object StartQueryRule extends Rule[LogicalPlan] {
     case _ => false
   }
 
-  private def checkMode(mode: OutputMode): Unit = if (mode != OutputMode.Append) {
-    throw EventtideException("OUTPUT_MODE_UNSUPPORTED", "mode" -> mode.toString.toLowerCase)
+  // Real-time mode has another output mode, which `RealTimeStart` checks.
+  private def checkMode(start: WriteToStreamStatement): Unit = {
+    val mode = start.outputMode
+    if (mode != OutputMode.Append && !start.trigger.isInstanceOf[RealTimeTrigger])
+      throw EventtideException("OUTPUT_MODE_UNSUPPORTED", "mode" -> mode.toString.toLowerCase)
   }
 }
