@@ -31,17 +31,22 @@ import io.eventtide.spark.EventtideException
   *   the time by the query's clock, in microseconds
   * @param timingOptions
   *   the options that determine per-key watermarks and idleness
+  * @param cachedBytes
+  *   how much state of keys is kept in memory until the end of the batch; 0 for none
   */
 private[spark] final class FrameStore(
     store: StateStore,
     families: WindowStateLayout,
     batchId: Long,
     now: () => Long,
-    timingOptions: String = ""
+    timingOptions: String = "",
+    cachedBytes: Long = 0
 ) {
   families.create(store)
-  private val record = new PartitionMetaStore(store, families)
-  private val before = record.read() // the partition's metadata after the previous batch
+  private val records: KeyRecords =
+    if (cachedBytes > 0) new KeyRecords.Cached(store, cachedBytes) else new KeyRecords.Direct(store)
+  private val meta = new PartitionMetaStore(store, families)
+  private val before = meta.read() // the partition's metadata after the previous batch
 
   val byEnd = new TimerIndex(store, families.eventTimers, before.map(_.byEnd))
   val byClock = new TimerIndex(store, families.processingTimers, before.map(_.byClock))
@@ -89,7 +94,7 @@ private[spark] final class FrameStore(
   def open(key: UnsafeRow): Boolean = {
     this.key = key
     keyBlocks.open(key)
-    val value = store.get(key)
+    val value = records.get(key)
     stored = value != null
     if (stored) resume(value) else begin()
     stored
@@ -153,7 +158,7 @@ private[spark] final class FrameStore(
     processingTimer.write(out)
     if (groups.isDefined) out.putNumber(groupTimer)
     content(out)
-    store.put(key, values.end())
+    records.put(key, values.end())
   }
 
   /** Rewrites the state of all keys without a change of their timers, and then all blocks. */
@@ -189,7 +194,7 @@ private[spark] final class FrameStore(
     else eventTimer.adopt(key, id)
     processingTimer.adopt(key, id)
     groups.foreach(_.index.move(key, id, FrameWindowState.Never, groupTimer))
-    store.put(key, ids.replace(saved, id))
+    records.put(key, ids.replace(saved, id))
     count(1)
   }
 
@@ -209,7 +214,7 @@ private[spark] final class FrameStore(
       else eventTimer.remove(key, id)
       processingTimer.remove(key, id)
       groups.foreach(moveGroupTimer(_, FrameWindowState.Never))
-      store.remove(key)
+      records.remove(key)
       count(-1)
     }
     stored = false
@@ -234,12 +239,16 @@ private[spark] final class FrameStore(
       eventTimer.counts,
       processingTimer.counts
     )
-    record.write(metadata)
+    records.flush()
+    meta.write(metadata)
     metadata
   }
 
   /** A snapshot of all keys with state. */
-  def allKeys: StateStoreIterator[UnsafeRowPair] = store.iterator()
+  def allKeys: StateStoreIterator[UnsafeRowPair] = {
+    records.flush()
+    store.iterator()
+  }
 
   // State in a format before 6 has keys, but no metadata under this name.
   private def checkKeys(): Unit = {

@@ -83,6 +83,18 @@ final class FrameStoreSuite extends AnyFunSuite with BeforeAndAfterAll {
     assert(left.processingTimers.first == FrameWindowState.Never)
   }
 
+  test("keys in the cache are among all keys") {
+    batch { (store, _) =>
+      val frames = new FrameStore(store, families, version, now = () => 0, cachedBytes = 1 << 20)
+      Seq(5, 6).foreach(save(frames, _))
+      val all = frames.allKeys
+      try assert(Set(5, 6).subsetOf(all.map(_.key.getInt(0)).toSet))
+      finally all.close()
+      frames.finish(5, highest = 30): Unit
+    }
+    batch { (_, frames) => assert(frames.open(keyOf(InternalRow(6)))) }
+  }
+
   test("a group is there as long as one of its keys, which are by their ends within it") {
     val grouped = new StructType().add("key", IntegerType).add("site", IntegerType)
     val families = WindowStateLayout(grouped, Some(Seq(1)))
@@ -154,6 +166,6 @@ final class FrameStoreSuite extends AnyFunSuite with BeforeAndAfterAll {
   }
 }
 
-private object FrameStoreSuite {
-  private val RocksDb = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
+private[state] object FrameStoreSuite {
+  private[state] val RocksDb = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
 }

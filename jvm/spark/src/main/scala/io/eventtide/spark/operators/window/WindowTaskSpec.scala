@@ -68,7 +68,8 @@ private[window] final case class WindowTaskSpec(
     spec.families,
     batchId,
     () => batch.now,
-    settings.timingOptions
+    settings.timingOptions,
+    if (input == Preaggregation.RowByRow) WindowTaskSpec.CachedBytes else 0
   )
 
   /** The operator over a partition's state.
@@ -133,5 +134,6 @@ private[window] final case class WindowTaskSpec(
 }
 
 private object WindowTaskSpec {
+  private val CachedBytes = 32L << 20
   private val HistoryBlock = 8 // frames
 }
