@@ -44,7 +44,6 @@ private[planning] object RealTimeStart {
         val settings = window.settings
         refuse(!settings.hasOwnTime, "QUERY_SCOPE")
         refuse(settings.hasGroups && movesWithClock(settings), "GROUP_SCOPE")
-        refuse(settings.retainingRows.isDefined, "RETAINED_ROWS")
       case watermark: PolicyWatermark => refuse(watermark.settings.guard.isDefined, "FUTURE_GUARD")
       case _ => ()
     }
