@@ -4,7 +4,6 @@ import org.apache.spark.SparkConf
 import org.apache.spark.sql.streaming.{DataStreamWriter, StreamingQuery}
 import org.apache.spark.sql.{Column, DataFrame, Dataset, SparkSession, classic}
 
-import io.eventtide.spark.checkpoint.LocalCheckpointFileManager
 import io.eventtide.spark.planning.{EventtideRequest, RequestBuilder, WindowRequest}
 import io.eventtide.spark.repair.WindowRepair
 
@@ -38,9 +37,21 @@ object Eventtide extends EventtideReports with EventtideCheckpoints {
     *   - '''Edges:''' a setting of the state store in `spark-submit` or `spark-defaults.conf` stays.
     *     Make the builder's own settings after this call. The jar must be on the class path.
     */
-  def configure(builder: SparkSession.Builder): SparkSession.Builder = {
+  def configure(builder: SparkSession.Builder): SparkSession.Builder =
+    configure(builder, realTime = false)
+
+  /** As above, and also for queries in real-time mode.
+    *
+    * {{{
+    *   val spark = Eventtide.configure(SparkSession.builder(), realTime = true).getOrCreate()
+    * }}}
+    *
+    *   - '''Edges:''' Spark 4.1 and 4.2 fail with `REAL_TIME_SPARK`.
+    */
+  def configure(builder: SparkSession.Builder, realTime: Boolean): SparkSession.Builder = {
+    if (realTime) SessionSettings.checkRealTime()
     val known = new SparkConf()
-    val settings = SessionSettings.Defaults.filterNot { case (key, _) => known.contains(key) }
+    val settings = SessionSettings.of(realTime).filterNot { case (key, _) => known.contains(key) }
     settings.foreach { case (key, value) => builder.config(key, value) }
     builder.withExtensions(new EventtideExtensions)
   }
@@ -134,23 +145,4 @@ object Eventtide extends EventtideReports with EventtideCheckpoints {
     val all = RequestBuilder.options(name, options, watermark)
     EventtideRequest.over(stream.toDF().asInstanceOf[classic.DataFrame], all, columns)
   }
-}
-
-/** The settings of a session that Eventtide needs, or recommends. */
-private[spark] object SessionSettings {
-  private val StateStore = "spark.sql.streaming.stateStore"
-
-  /** As `et.configure` in Python: in version 2 of Spark's state format, two drivers on one checkpoint
-    * never write the same file. With changelogs, a batch writes only its changes to the state.
-    * Spark's check of new checkpoints rejects the checkpoint of a driver that was killed in its first
-    * batch.
-    */
-  val Defaults: Seq[(String, String)] = Seq(
-    s"$StateStore.providerClass" ->
-      "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider",
-    s"$StateStore.checkpointFormatVersion" -> "2",
-    s"$StateStore.rocksdb.changelogCheckpointing.enabled" -> "true",
-    "spark.sql.streaming.checkpointFileManagerClass" -> classOf[LocalCheckpointFileManager].getName,
-    "spark.sql.streaming.verifyCheckpointDirectoryEmptyOnStart" -> "false"
-  )
 }

@@ -1,6 +1,7 @@
 package io.eventtide.spark
 
 import org.apache.spark.sql.classic.{SparkSession => ClassicSession}
+import org.apache.spark.sql.eventtide.RealTimePlans
 import org.apache.spark.sql.functions.{count, lit}
 import org.apache.spark.sql.{Row, SparkSession}
 import org.scalatest.funsuite.AnyFunSuite
@@ -43,6 +44,21 @@ class ConfigureSuite extends AnyFunSuite {
   test("a setting that installs the extension as well does not install it twice") {
     session("spark.sql.extensions" -> classOf[EventtideExtensions].getName) { spark =>
       assert(strategies(spark) == 1)
+    }
+  }
+
+  test("a session for real-time mode has its settings") {
+    def configured = Eventtide.configure(SparkSession.builder().master("local[1]"), realTime = true)
+    if (RealTimePlans.canShuffle) {
+      val spark = configured.getOrCreate()
+      try {
+        assert(spark.conf.get("spark.sql.streaming.realTimeMode.allowlistCheck") == "false")
+        assert(spark.conf.get("spark.shuffle.streaming.networkBufferMaxWaitTimeMs") == "1")
+        assert(spark.conf.get("spark.sql.streaming.stateStore.checkpointFormatVersion") == "2")
+      } finally spark.stop()
+    } else {
+      val error = intercept[EventtideException](configured)
+      assert(error.getCondition == "REAL_TIME_SPARK")
     }
   }
 }

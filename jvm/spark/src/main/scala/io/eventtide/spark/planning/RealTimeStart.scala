@@ -1,15 +1,15 @@
 package io.eventtide.spark.planning
 
+import org.apache.spark.SparkContext
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.catalyst.streaming.WriteToStreamStatement
 import org.apache.spark.sql.eventtide.RealTimePlans
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.streaming.OutputMode
-import org.apache.spark.{SPARK_VERSION, SparkContext}
 
-import io.eventtide.spark.EventtideException
 import io.eventtide.spark.options.WindowSettings
+import io.eventtide.spark.{EventtideException, SessionSettings}
 
 /** Refuses a query that cannot run in real-time mode, before it starts. A batch lasts for minutes and
   * Spark moves its watermark between batches only, so windows must be in the time of their keys.
@@ -17,8 +17,7 @@ import io.eventtide.spark.options.WindowSettings
 private[planning] object RealTimeStart {
 
   def check(start: WriteToStreamStatement): Unit = {
-    if (!RealTimePlans.canShuffle)
-      throw EventtideException("REAL_TIME_SPARK", "found" -> SPARK_VERSION)
+    SessionSettings.checkRealTime()
     refuse(start.outputMode != OutputMode.Update, "OUTPUT_MODE")
     start.inputQuery.foreach(checkNode)
     refuse(SQLConf.get.getConf(SQLConf.STREAMING_REAL_TIME_MODE_ALLOWLIST_CHECK), "SETTINGS")

@@ -167,5 +167,6 @@ final class FrameStoreSuite extends AnyFunSuite with BeforeAndAfterAll {
 }
 
 private[state] object FrameStoreSuite {
-  private[state] val RocksDb = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
+  private[state] val RocksDb =
+    "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
 }

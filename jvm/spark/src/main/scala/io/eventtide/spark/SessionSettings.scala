@@ -1,0 +1,42 @@
+package io.eventtide.spark
+
+import org.apache.spark.SPARK_VERSION
+import org.apache.spark.sql.eventtide.RealTimePlans
+
+import io.eventtide.spark.checkpoint.LocalCheckpointFileManager
+
+/** The settings of a session that Eventtide needs, or recommends. */
+private[spark] object SessionSettings {
+  private val StateStore = "spark.sql.streaming.stateStore"
+
+  /** As `et.configure` in Python: in version 2 of Spark's state format, two drivers on one checkpoint
+    * never write the same file. With changelogs, a batch writes only its changes to the state.
+    * Spark's check of new checkpoints rejects the checkpoint of a driver that was killed in its first
+    * batch.
+    */
+  private val Defaults: Seq[(String, String)] = Seq(
+    s"$StateStore.providerClass" ->
+      "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider",
+    s"$StateStore.checkpointFormatVersion" -> "2",
+    s"$StateStore.rocksdb.changelogCheckpointing.enabled" -> "true",
+    "spark.sql.streaming.checkpointFileManagerClass" -> classOf[LocalCheckpointFileManager].getName,
+    "spark.sql.streaming.verifyCheckpointDirectoryEmptyOnStart" -> "false"
+  )
+
+  // As REAL_TIME of the Python package; docs/how-to/real-time.md gives the reasons.
+  private val RealTime: Seq[(String, String)] = Seq(
+    "spark.sql.streaming.realTimeMode.allowlistCheck" -> "false",
+    "spark.sql.execution.sortBeforeRepartition" -> "false",
+    "spark.shuffle.streaming.networkBufferMaxWaitTimeMs" -> "1"
+  )
+
+  /** @param realTime
+    *   whether queries run in real-time mode
+    */
+  def of(realTime: Boolean): Seq[(String, String)] =
+    if (realTime) Defaults ++ RealTime else Defaults
+
+  /** Refuses a version of Spark without real-time mode for windows. */
+  def checkRealTime(): Unit = if (!RealTimePlans.canShuffle)
+    throw EventtideException("REAL_TIME_SPARK", "found" -> SPARK_VERSION)
+}
