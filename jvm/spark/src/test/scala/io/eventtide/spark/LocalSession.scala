@@ -8,9 +8,13 @@ trait LocalSession extends BeforeAndAfterAll { this: Suite =>
 
   protected def master: String = "local[2]"
 
+  /** Settings that the session must have from its start. */
+  protected def startSettings: Map[String, Any] = Map.empty
+
   protected lazy val spark: SparkSession = SparkSession
     .builder()
     .master(master)
+    .config(startSettings)
     .config("spark.sql.extensions", classOf[EventtideExtensions].getName)
     .config("spark.sql.shuffle.partitions", "2")
     .config("spark.sql.session.timeZone", "UTC")

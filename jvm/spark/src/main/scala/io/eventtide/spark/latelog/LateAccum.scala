@@ -21,6 +21,10 @@ final case class LateReport(
     lowest: Long,
     lateBy: LatenessHistogram
 ) {
+
+  /** The rows by the name of their reason. */
+  def rowsByName: Map[String, Long] = rows.map { case (reason, n) => reason.name -> n }
+
   def total: Long = rows.valuesIterator.sum + onTime
 }
 

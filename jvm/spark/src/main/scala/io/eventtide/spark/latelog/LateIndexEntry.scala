@@ -54,7 +54,7 @@ private[spark] final case class LateIndexEntry(
 private[spark] object LateIndexEntry {
   private val mapper = new ObjectMapper()
 
-  def sum(rows: Seq[SortedMap[String, Long]]): SortedMap[String, Long] =
+  def sum(rows: Seq[Map[String, Long]]): SortedMap[String, Long] =
     SortedMap.from(rows.flatten.groupMapReduce(_._1)(_._2)(_ + _))
 
   /** Merges several entries, in order, into one entry that has their row counts and no files. */
@@ -71,7 +71,7 @@ private[spark] object LateIndexEntry {
   def windowEntry(window: Int, reports: Seq[LateReport]): WindowLateEntry = WindowLateEntry(
     window,
     sum(
-      reports.map(report => report.rows.map { case (reason, n) => reason.name -> n }.to(SortedMap))
+      reports.map(_.rowsByName)
     ),
     reports.flatMap(_.file).sortBy(_.name)
   )

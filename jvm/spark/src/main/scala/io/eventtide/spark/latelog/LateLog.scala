@@ -106,15 +106,21 @@ final class LateLogWriter private[latelog] (log: LateLog, partition: Int, stage:
     rows += reason -> (rows.getOrElse(reason, 0L) + 1)
   }
 
+  /** Reports the counts while the task runs. */
+  def reportSoFar(): Unit = if (isOpen) report(None)
+
   /** Closes the file, if there is one, and reports; idempotent. A task without rows reports too: if
     * its stage is retried, its report replaces an earlier report that may have had rows.
     */
   def close(): Unit = if (isOpen) {
     isOpen = false
-    val written = file.map(f => LateFileInfo(f.name, f.close(), times))
-    val report = LateReport(stage, written, rows, onTime, lowest, lateBy.counted)
-    log.reports.add(partition -> report)
+    report(file.map(f => LateFileInfo(f.name, f.close(), times)))
   }
+
+  private def report(written: Option[LateFileInfo]): Unit =
+    log.reports.add(
+      partition -> LateReport(stage, written, rows, onTime, lowest, lateBy.counted)
+    )
 
   private def times: Option[TimeRange] =
     Option.when(earliest <= latest)(TimeRange(earliest, latest))

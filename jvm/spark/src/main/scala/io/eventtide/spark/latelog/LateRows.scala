@@ -105,7 +105,15 @@ private[spark] final class LateRows private (
     }
   }
 
-  def counts: LateCounts = counted
+  /** The counts of the batches that have ended, and of the reports of a batch that still runs. */
+  def countsWith(running: Iterable[LateLog]): LateCounts = {
+    val reports = running.flatMap(_.reports.soFar.values).toSeq
+    if (reports.isEmpty) counted
+    else {
+      val late = LateIndexEntry.sum(counted.late +: reports.map(_.rowsByName))
+      LateCounts(late, counted.onTime + reports.map(_.onTime).sum)
+    }
+  }
 }
 
 /** The output for the late rows of one node; without a folder they are only counted. */

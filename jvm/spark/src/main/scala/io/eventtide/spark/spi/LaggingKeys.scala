@@ -44,8 +44,8 @@ private[spark] final class LaggingKeys(columns: Seq[Attribute], known: Seq[Array
     */
   def offer(key: UnsafeRow, watermark: Option[Long], due: => Long): Unit = {
     if (left.nonEmpty) left.remove(key): Unit
+    remove(key)
     watermark.filterNot(isAbove).foreach { low =>
-      remove(key)
       if (!isFull || low < lowest.head.watermark) put(key, low, due)
     }
   }

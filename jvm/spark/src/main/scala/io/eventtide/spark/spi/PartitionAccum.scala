@@ -13,6 +13,7 @@ import org.apache.spark.util.AccumulatorV2
   */
 class PartitionAccum[T] extends AccumulatorV2[(Int, T), Map[Int, T]] {
   private val partitions = mutable.HashMap.empty[Int, T]
+  private val running = mutable.HashMap.empty[Int, T] // from heartbeats, on the driver
 
   /** A new instance of the same class, without reports. */
   protected def empty: PartitionAccum[T] = new PartitionAccum[T]
@@ -23,6 +24,12 @@ class PartitionAccum[T] extends AccumulatorV2[(Int, T), Map[Int, T]] {
   override def add(report: (Int, T)): Unit = synchronized(partitions += report): Unit
 
   override def value: Map[Int, T] = synchronized(partitions.toMap)
+
+  /** Takes the value of a task that still runs, from a heartbeat. */
+  def hear(value: Any): Unit = synchronized(running ++= value.asInstanceOf[Map[Int, T]]): Unit
+
+  /** The last report of each partition, also of tasks that still run. */
+  def soFar: Map[Int, T] = synchronized(running.toMap ++ partitions)
 
   override def isZero: Boolean = synchronized(partitions.isEmpty)
 

@@ -229,20 +229,23 @@ private[spark] final class FrameStore(
     *   the new value of `watermark`
     */
   def finish(closing: Long, highest: Long): PartitionMeta = {
-    val metadata = PartitionMeta(
-      keys,
-      byEnd.head,
-      byClock.head,
-      math.max(closed, closing),
-      highest,
-      timingOptions,
-      eventTimer.counts,
-      processingTimer.counts
-    )
+    val now = metadata(closing, highest)
     records.flush()
-    meta.write(metadata)
-    metadata
+    meta.write(now)
+    now
   }
+
+  /** The metadata of the partition so far. */
+  def metadata(closing: Long, highest: Long): PartitionMeta = PartitionMeta(
+    keys,
+    byEnd.head,
+    byClock.head,
+    math.max(closed, closing),
+    highest,
+    timingOptions,
+    eventTimer.counts,
+    processingTimer.counts
+  )
 
   /** A snapshot of all keys with state. */
   def allKeys: StateStoreIterator[UnsafeRowPair] = {

@@ -25,6 +25,9 @@ trait RealTimeQueries extends RocksSession with Eventually with BeforeAndAfterEa
 
   override protected def master: String = "local[6]"
 
+  override protected def startSettings: Map[String, Any] =
+    Map("spark.executor.heartbeatInterval" -> "100ms")
+
   override implicit def patienceConfig: PatienceConfig =
     PatienceConfig(timeout = Span(60, Seconds), interval = Span(20, Millis))
 

@@ -70,6 +70,34 @@ class RealTimeSuite extends AnyFunSuite with RealTimeQueries {
     }
   }
 
+  test("reports follow the rows within a batch") {
+    val events = source()
+    running(start(byMinute(events.toDF()), newFolder)) { query =>
+      events.addData(0, Seq(at(0, "a", 1), at(61, "a", 2), at(5, "a", 4), at(70, "b", 8)))
+      eventually {
+        val progress = Eventtide.progress(query).get
+        assert((progress.onTime, progress.late.values.sum) == ((3L, 1L)))
+      }
+      assert(Eventtide.blame(query).get.contains("01:01")) // the watermark of the lower key
+      events.addData(0, Seq(at(100, "a", 1), at(500, "b", 2)))
+      eventually(assert(Eventtide.progress(query).get.onTime == 5))
+      eventually(assert(Eventtide.blame(query).get.contains("01:40")))
+      assert(query.lastProgress == null)
+    }
+  }
+
+  test("the rows that reports have counted are counted once") {
+    val events = source()
+    running(start(byMinute(events.toDF()), newFolder, Trigger.RealTime("3 seconds"))) { query =>
+      events.addData(0, Seq(at(0, "a", 1), at(61, "a", 2), at(5, "a", 4)))
+      eventually(assert(Eventtide.progress(query).exists(_.onTime == 2)))
+      assert(query.lastProgress == null)
+      eventually(assert(query.lastProgress.batchId > 0))
+      val progress = Eventtide.progress(query).get
+      assert((progress.onTime, progress.late.values.sum) == ((2L, 1L)))
+    }
+  }
+
   test("state and late rows of a batch are kept, also in another mode") {
     val folder = newFolder
     val events = source()

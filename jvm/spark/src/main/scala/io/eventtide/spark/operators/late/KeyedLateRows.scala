@@ -51,6 +51,9 @@ private[operators] final class KeyedLateRows(
     */
   def pass(lowest: Long, rows: Long): Unit = late.pass(lowest, rows)
 
+  /** Reports the counts while the task runs. */
+  def reportSoFar(): Unit = late.reportSoFar()
+
   /** Counts a row that is in a window although it has no time. */
   def passWithoutTime(): Unit = late.pass(lowest = Long.MaxValue, rows = 1)
 

@@ -185,6 +185,8 @@ private[window] final class AggregatingWindowOperator(
   def write(out: ByteSink): Unit = key.write(out)
 
   override def watermark: Option[Long] = key.watermark
+
+  override def reportSoFar(): Unit = late.foreach(_.reportSoFar())
 }
 
 private[window] object AggregatingWindowOperator {

@@ -64,6 +64,9 @@ private[window] trait KeyedWindowOperator {
 
   def write(out: ByteSink): Unit
 
+  /** Reports the numbers of rows on time and late while the task runs. */
+  def reportSoFar(): Unit = ()
+
   /** The watermark of the key, in microseconds; None if it has no per-key watermark (yet). */
   def watermark: Option[Long] = None
 }

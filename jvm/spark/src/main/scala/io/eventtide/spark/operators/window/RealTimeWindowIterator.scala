@@ -17,8 +17,17 @@ private[window] final class RealTimeWindowIterator(
 ) extends StreamingWindowIterator(task, store, input, metrics) {
   private val noKeys = new KeyIdBitmap
   private var expired: DueKeyIterator = _ // null while no timer has expired
+  private var reportedAt = System.nanoTime
 
-  override protected def openNext(): Boolean =
+  override protected def openNext(): Boolean = {
+    if (System.nanoTime - reportedAt >= RealTimeWindowIterator.ReportInterval) {
+      reportSoFar()
+      reportedAt = System.nanoTime
+    }
+    openNextKey()
+  }
+
+  private def openNextKey(): Boolean =
     if (others.hasNext) {
       openOther(others.next())
       true
@@ -75,4 +84,7 @@ private object RealTimeWindowIterator {
 
   /** The backlog has been read once no row has arrived for so long, in microseconds. */
   private val EndOfBacklog = 1000000L
+
+  // Nanoseconds. Spark sends the reports with the heartbeat of the executor, by default each 10 s.
+  private val ReportInterval = 1000000000L
 }

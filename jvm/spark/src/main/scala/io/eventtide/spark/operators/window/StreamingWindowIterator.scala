@@ -10,7 +10,7 @@ import org.apache.spark.sql.execution.streaming.state.{
 
 import io.eventtide.spark.operators.preagg.KeyedFrameReader
 import io.eventtide.spark.spi.{LaggingKey, LaggingKeys, NextTimer}
-import io.eventtide.spark.state.FrameStore
+import io.eventtide.spark.state.{FrameStore, PartitionMeta}
 
 /** Processes one partition, one key at a time, and emits the rows of windows whose timers fire.
   *
@@ -175,20 +175,25 @@ private[window] class StreamingWindowIterator(
     overdue.close()
     others.close()
     groups.foreach(_.finish())
-    val metadata = state.finish(task.closing, bounds.highest)
+    val next = nextTimer(state.finish(task.closing, bounds.highest))
+    metrics.commit(store, counts, next, bounds.report)
+  }
+
+  /** Reports the counts and the next timers while the task runs. */
+  protected final def reportSoFar(): Unit = {
+    windows.reportSoFar()
+    val next = nextTimer(state.metadata(task.closing, bounds.highest))
+    metrics.report(store.id.partitionId, counts, next)
+  }
+
+  private def nextTimer(metadata: PartitionMeta): NextTimer = {
     val first =
       if (task.spec.settings.hasFrameTimers) metadata.byEnd else metadata.eventTimers.first
     val ofKeys = metadata.processingTimers.firstAfter(task.batch.now)
     val byClock = groups.fold(ofKeys)(groups => math.min(ofKeys, groups.deadline))
     val deadline = if (task.hasProcessingTimers) byClock else NextTimer.Never
-    val next =
-      NextTimer(
-        nextEnd(first),
-        deadline,
-        metadata.keys,
-        lagging.fold(Seq.empty[LaggingKey])(_.result)
-      )
-    metrics.commit(store, counts, next, bounds.report)
+    val behind = lagging.fold(Seq.empty[LaggingKey])(_.result)
+    NextTimer(nextEnd(first), deadline, metadata.keys, behind)
   }
 
   // A key that is always active has a timer at each boundary, even if its entry is old. A past end

@@ -15,7 +15,7 @@ private[window] final class WindowMetrics(
     commitMs: SQLMetric,
     due: PartitionAccum[NextTimer],
     bounds: PartitionAccum[Array[Long]],
-    report: (StateStore, Long) => Unit
+    reportState: (StateStore, Long) => Unit
 ) extends Serializable {
 
   /** Commits the state of a partition; reports the counts and the next timers. */
@@ -25,21 +25,33 @@ private[window] final class WindowMetrics(
       next: NextTimer,
       boundsNow: Option[Array[Long]]
   ): Unit = {
-    due.add(store.id.partitionId -> next)
+    report(store.id.partitionId, counts, next)
     boundsNow.foreach(now => bounds.add(store.id.partitionId -> now))
-    outputRows += counts.results
-    updatedRows += counts.updated
-    removedRows += counts.removed
     val start = System.nanoTime
     store.commit(): Unit
     commitMs += (System.nanoTime - start) / 1000000
-    report(store, next.keys)
+    reportState(store, next.keys)
+  }
+
+  /** Reports the counts since the last call, and the next timers. */
+  def report(partition: Int, counts: WindowCounts, next: NextTimer): Unit = {
+    due.add(partition -> next)
+    outputRows += counts.results
+    updatedRows += counts.updated
+    removedRows += counts.removed
+    counts.reset()
   }
 }
 
-/** Counts of one partition: output rows, and keys whose state was written or removed. */
+/** Counts of one partition since the last report: output rows, and keys whose state was written or removed. */
 private[window] final class WindowCounts {
   var results = 0L
   var updated = 0L
   var removed = 0L
+
+  def reset(): Unit = {
+    results = 0
+    updated = 0
+    removed = 0
+  }
 }

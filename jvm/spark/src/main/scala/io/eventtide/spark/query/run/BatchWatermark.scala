@@ -107,6 +107,19 @@ final class BatchWatermark private[run] (
     due.map { case (window, reports) => window -> reports.value }.filter(_._2.nonEmpty).toMap
   }
 
+  /** The next timers so far, as `nextDue`, also of tasks that still run. */
+  private[query] def nextDueSoFar: Map[Int, Map[Int, NextTimer]] = synchronized {
+    due.map { case (window, reports) => window -> reports.soFar }.filter(_._2.nonEmpty).toMap
+  }
+
+  /** Takes the value of an accumulator of a task that still runs; whether the batch has it. */
+  private[run] def hear(accumulator: Long, value: Any): Boolean = synchronized {
+    val known = due.iterator.map(_._2) ++ late.valuesIterator.map(_.reports)
+    val found = known.find(_.id == accumulator)
+    found.foreach(_.hear(value))
+    found.isDefined
+  }
+
   /** Whether no task has reported anything. */
   private[query] def hasNoReports: Boolean = synchronized {
     registered.forall(_._2.isZero) && due.forall(_._2.isZero)

@@ -5,7 +5,7 @@ import java.util.UUID
 import org.apache.spark.sql.eventtide.BatchInfo
 
 import io.eventtide.spark.options.WatermarkSettings
-import io.eventtide.spark.query.monitor.{QueryMetrics, WatermarkReport}
+import io.eventtide.spark.query.monitor.WatermarkReport
 
 /** The watermark of one run of a streaming query: the policies of all its inputs, and their state.
   *
@@ -24,7 +24,8 @@ private[spark] final class QueryWatermark private[run] (run: RunState) {
   private val clockTick = new ClockTick(run, restore, recorder)
   private val batchEnd = new BatchEnd(run, recorder)
 
-  private var batch = Option.empty[BatchWatermark]
+  private val runningTasks =
+    Option.when(run.query.isRealTime)(RunningTasks.listen(run.query.session.sparkContext, run))
   private var isClaimed = false
 
   def queryId: UUID = run.query.id
@@ -42,7 +43,11 @@ private[spark] final class QueryWatermark private[run] (run: RunState) {
   def has(nodeId: UUID): Boolean =
     run.inputs.positions.contains(nodeId) || run.late.has(nodeId)
 
-  private[run] def metrics: QueryMetrics = run.metrics
+  /** Called when the run has ended. */
+  private[run] def close(): Unit = {
+    run.metrics.remove()
+    runningTasks.foreach(run.query.session.sparkContext.removeSparkListener(_))
+  }
 
   /** True for the first clock source that opens: only this source ticks for the query. */
   def claimClock(): Boolean = run.locked {
@@ -64,7 +69,7 @@ private[spark] final class QueryWatermark private[run] (run: RunState) {
 
   /** The batch that Spark is planning: the same object for all nodes of the batch. */
   def planned(info: BatchInfo): BatchWatermark =
-    run.locked(batch.filter(_.info == info)).getOrElse {
+    run.locked(run.planned.filter(_.info == info)).getOrElse {
       run.epoch.check() // now that Spark has written the batch's offsets
       restore.replayIfNotDone(info.batchId)
       run.drain.check(info, run.lastBatch.map(_.batch.info))
@@ -80,7 +85,7 @@ private[spark] final class QueryWatermark private[run] (run: RunState) {
     run.timers.planned()
     run.correctClock(info.timestampMs * 1000): Unit
     val next = new BatchWatermark(run, batchEnd, info, run.clock.saved.aheadMicros)
-    batch = Some(next)
+    run.planned = Some(next)
     next
   }
 

@@ -63,7 +63,7 @@ private[spark] object QueryWatermarks {
   def detach(watermark: QueryWatermark): Unit = {
     running.remove(watermark.runId)
     watermark.nameConflict()
-    watermark.metrics.remove()
+    watermark.close()
     stopped.values.removeIf(_.report.isEmpty)
     val last = watermark.report.copy(isHolding = false) // a stopped run does not pause its clock
     stopped.put((watermark.owner, watermark.queryId), new StoppedQuery(watermark, last)): Unit

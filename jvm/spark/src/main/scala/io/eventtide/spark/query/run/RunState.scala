@@ -14,7 +14,7 @@ import io.eventtide.spark.query.monitor.{
   WatermarkMonitor,
   WatermarkReport
 }
-import io.eventtide.spark.spi.{BatchEventTimeStats, TickSource}
+import io.eventtide.spark.spi.{BatchEventTimeStats, NextTimer, TickSource}
 
 /** The state of one run of a query: its inputs, its clock and its last batch. `QueryWatermark`,
   * `BatchEnd`, `ClockTick`, `Restore` and `LedgerRecorder` change it.
@@ -52,6 +52,9 @@ private[run] final class RunState(
 
   /** The inputs of this run, or in a replayed batch the inputs of the batch's first run. */
   var inputs: QueryInputs = ownInputs
+
+  /** The batch that was planned last. */
+  var planned = Option.empty[BatchWatermark]
 
   /** The last batch that ended in this run. */
   var lastBatch = Option.empty[LastBatch]
@@ -93,10 +96,17 @@ private[run] final class RunState(
   /** Publishes the query's metrics once it has begun, before its first batch ends. */
   def publishFirst(): Unit = if (!isPublished) guarded(publish())
 
-  def publish(): Unit = {
+  def publish(): Unit = synchronized {
     isPublished = true
-    metrics.publish(MetricsSnapshot(report, timers.openKeys, ledger.bytes))
+    val openKeys = timers.openKeys(nextDueSoFar)
+    metrics.publish(MetricsSnapshot(report, openKeys, ledger.bytes))
   }
+
+  // The batch that still runs, of which the tasks report in real-time mode only.
+  private def running: Option[BatchWatermark] =
+    planned.filterNot(batch => lastBatch.exists(_.batch eq batch))
+
+  private def nextDueSoFar = running.fold(Map.empty[Int, Map[Int, NextTimer]])(_.nextDueSoFar)
 
   /** Catches failures of logs and metrics, which must not stop the query. */
   def guarded(report: => Unit): Unit =
@@ -111,7 +121,7 @@ private[run] final class RunState(
       inputs.ideal,
       inputs.emitted,
       hold.isHolding,
-      late.counts,
+      late.countsWith(running.toSeq.flatMap(_.lateLogs.values)),
       inputs.report(lastBatch.fold(Map.empty[Int, BatchEventTimeStats])(_.rows)),
       clock.saved,
       outlook
@@ -120,7 +130,12 @@ private[run] final class RunState(
 
   private def outlook: Outlook = {
     val now = clock.at(query.nowMs * 1000)
-    Outlook(Some(now), inputs.nextDue(0), timers.closing(inputs.nextDue), timers.scopes)
+    Outlook(
+      Some(now),
+      inputs.nextDue(0),
+      timers.closing(inputs.nextDue, nextDueSoFar),
+      timers.scopes
+    )
   }
 }
 

@@ -78,14 +78,17 @@ private[query] final class WindowTimers(
       if (reported.contains(i)) settings(i, isReplayed).timingOptions else known
     }
     if (isReplayed) needsStartupBatch = timingChanged
-    next = next.zipWithIndex.map { case (before, i) =>
-      reported.get(i).fold(before)(partitions => NextTimer.together(partitions.values))
-    }
+    next = nextWith(reported)
     lagging = lagging.zipWithIndex.map { case (before, i) =>
       reported.get(i).fold(before)(_.transform((_, due) => due.lagging.map(_.key)))
     }
     canPollByClock = true
   }
+
+  private def nextWith(reported: Map[Int, Map[Int, NextTimer]]) =
+    next.zipWithIndex.map { case (before, i) =>
+      reported.get(i).fold(before)(partitions => NextTimer.together(partitions.values))
+    }
 
   /** The keys of a window that are far behind, by partition. */
   def laggingKeys(window: Int): Map[Int, Seq[Array[Byte]]] = lagging(window)
@@ -94,18 +97,27 @@ private[query] final class WindowTimers(
     *
     * @param byClock
     *   the time at which the clock advances the watermark to a value
+    * @param soFar
+    *   the reports of tasks that still run, as in `take`
     */
-  def closing(byClock: Long => Option[Long]): Seq[NextClosing] =
-    windows.zip(next).map { case (window, due) => NextClosing(window, due, byClock) }
+  def closing(
+      byClock: Long => Option[Long],
+      soFar: Map[Int, Map[Int, NextTimer]]
+  ): Seq[NextClosing] =
+    windows.zip(nextWith(soFar)).map { case (window, due) => NextClosing(window, due, byClock) }
 
   /** The scope of the watermark that closes each window, as `MutableOptionsCodec.scope`. */
   def scopes: Seq[String] = nextBatchOptions.map(MutableOptionsCodec.scope)
 
   def hasWindows: Boolean = windows.nonEmpty
 
-  /** The number of keys with open windows; None if it is not known yet. */
-  def openKeys: Option[Long] = {
-    val each = next.map(_.keys)
+  /** The number of keys with open windows; None if it is not known yet.
+    *
+    * @param soFar
+    *   the reports of tasks that still run, as in `take`
+    */
+  def openKeys(soFar: Map[Int, Map[Int, NextTimer]]): Option[Long] = {
+    val each = nextWith(soFar).map(_.keys)
     Option.when(!each.contains(NextTimer.Unknown))(each.sum)
   }
 
