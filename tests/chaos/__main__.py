@@ -12,7 +12,16 @@ from random import Random
 from tests.chaos.figures import FOLDER, Figures, Limits
 from tests.chaos.kinds import KINDS
 
-CAMPAIGNS = ("exhaustive", "random", "executors", "drivers", "clocks")
+CAMPAIGNS = {
+    "exhaustive": "exhaustive",
+    "random": "kills",
+    "executors": "kills",
+    "drivers": "drivers",
+    "clocks": "clocks",
+    "realtime": "realtime",
+    "realtime-executors": "realtime",
+}
+"""The campaigns, and the module of each."""
 
 
 def main() -> int:
@@ -26,8 +35,7 @@ def main() -> int:
     parser.add_argument("--seconds", type=float, default=1e9, help="no new trial after so long")
     parser.add_argument("--figures", type=Path, default=FOLDER, help="the folder that keeps them")
     options = parser.parse_args()
-    module = {"random": "kills", "executors": "kills"}.get(options.campaign, options.campaign)
-    run = import_module(f"tests.chaos.{module}").command
+    run = import_module(f"tests.chaos.{CAMPAIGNS[options.campaign]}").command
     limits = Limits(
         chosen(options.kinds, options.seed),
         options.seed,

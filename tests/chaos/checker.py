@@ -65,11 +65,11 @@ def check(folder: Path, quiet: Path, outcome: Outcome, *, logs: bool = True) -> 
     if outcome.restart is not None:
         return [*found, f"plain restart: {outcome.restart}"]
     found += _results(folder, quiet)
-    found += _watermarks(folder / "checkpoint")
+    found += watermarks(folder / "checkpoint")
     broken: list[str] = []
     if logs:
         late = LateLog(folder / "checkpoint")
-        broken = [*late.faults(), *_totals(late, outcome.doctor)]
+        broken = [*late.faults(), *totals(late, outcome.doctor)]
         found += broken
         if not late.faults():
             found += _late_rows(late, LateLog(quiet / "checkpoint"))
@@ -111,7 +111,8 @@ def _identity(row: str) -> str:
     return ", ".join(f"{name} {values[name]}" for name in IDENTITY if name in values)
 
 
-def _watermarks(checkpoint: Path) -> Iterator[str]:
+def watermarks(checkpoint: Path) -> Iterator[str]:
+    """Yield each watermark in the offset log that is below the one before."""
     before = 0
     for batch in numbers(checkpoint / "offsets"):
         lines = (checkpoint / f"offsets/{batch}").read_text("utf-8").splitlines()
@@ -121,7 +122,8 @@ def _watermarks(checkpoint: Path) -> Iterator[str]:
         before = now
 
 
-def _totals(late: LateLog, doctor: dict[str, Any]) -> Iterator[str]:
+def totals(late: LateLog, doctor: dict[str, Any]) -> Iterator[str]:
+    """Yield a difference between the numbers of the index and those of the ledger."""
     by_ledger = doctor.get("late")
     if by_ledger is not None and Counter(by_ledger) != late.total:
         yield f"total: {dict(late.total)} in the index, {by_ledger} in the ledger"

@@ -23,7 +23,7 @@ from tests.chaos.worker import TrialError, stuck
 from tests.chaos.workers import workers
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from tests.chaos.figures import Figures, Limits, Trial
     from tests.chaos.worker import Worker
@@ -35,10 +35,20 @@ ENOUGH = 150  # kills in all, unless the command line says how many
 
 
 class Victim:
-    """The runs of one query in a folder, each a process group of its own."""
+    """The runs of one query in a folder, each a process group of its own.
 
-    def __init__(self, folder: Path, kind: str, seed: int) -> None:
-        self.folder, self._arguments = folder, [str(folder), kind, str(seed)]
+    Parameters
+    ----------
+    folder : Path
+        Of the trial.
+    arguments : str
+        What the module is told beside the folder.
+    module : str
+        Runs the query.
+    """
+
+    def __init__(self, folder: Path, *arguments: str, module: str = "tests.chaos.victim") -> None:
+        self.folder, self._arguments, self._module = folder, [str(folder), *arguments], module
         folder.mkdir(parents=True)
 
     @property
@@ -46,14 +56,18 @@ class Victim:
         """What all runs have said."""
         return self.folder / "log"
 
-    def kill(self, random: Random) -> bool:
-        """Kill -9 all of a run when it has changed so many files; False if it ended before."""
+    def kill(self, random: Random, *options: str, pause: float = 0) -> bool:
+        """Kill -9 all of a run when it has changed so many files; False if it ended before.
+
+        The kill comes a pause after that, in seconds.
+        """
         after = random.randrange(1, FILES)
-        with self._running() as process:
+        with self._running(*options) as process:
             until, before = time.monotonic() + PATIENCE, self._changes()
             while process.poll() is None:
                 self._refuse_after(until, process)
                 if len(self._changes() ^ before) >= after:
+                    time.sleep(pause)
                     os.killpg(process.pid, signal.SIGKILL)
                     process.wait(PATIENCE)
                     return True
@@ -71,8 +85,10 @@ class Victim:
                 time.sleep(0.1)
             return self._error(process.returncode)
 
-    def lose_executors(self, random: Random, most: int) -> tuple[int, str | None]:
-        """Run to the end on a cluster, and kill -9 up to so many executors."""
+    def lose_executors(
+        self, random: Random, most: int, then: Callable[[], None] = lambda: None
+    ) -> tuple[int, str | None]:
+        """Run to the end on a cluster, and kill -9 up to so many executors, and then do this."""
         killed, before, at = 0, self._changes(), random.randrange(1, FILES)
         with self._running("--cluster") as process:
             until = time.monotonic() + PATIENCE
@@ -83,6 +99,8 @@ class Victim:
                     with suppress(ProcessLookupError):
                         os.kill(random.choice(found), signal.SIGKILL)
                         killed += 1
+                        if killed == most:
+                            then()
                     before, at = self._changes(), random.randrange(1, FILES)
                 time.sleep(0.01)
             return killed, self._error(process.returncode)
@@ -93,7 +111,7 @@ class Victim:
 
     @contextmanager
     def _running(self, *options: str) -> Iterator[subprocess.Popen[bytes]]:
-        command = [sys.executable, "-m", "tests.chaos.victim", *self._arguments, *options]
+        command = [sys.executable, "-m", self._module, *self._arguments, *options]
         workers = {"PYSPARK_PYTHON": sys.executable, "PYTHONPATH": str(ROOT), "TZ": "UTC"}
         with self.log.open("ab") as log:
             process = subprocess.Popen(  # noqa: S603 - our own module
@@ -126,9 +144,22 @@ def executors(group: int) -> list[int]:
 
 
 def command(campaign: str, figures: Figures, limits: Limits) -> list[Trial]:
-    """Kill as often as the command line says, the queries of one seed after the other.
+    """Kill as often as the command line says, the queries of one seed after the other."""
 
-    A trial is one query, killed several times and run to its end; `kills` says how often.
+    def trial(judge: Worker, folder: Path, seed: int, most: int) -> dict[str, Any]:
+        kind = limits.kinds[seed % len(limits.kinds)]
+        return Killed(campaign, kind, seed, most).trial(judge, folder)
+
+    return seed_by_seed(trial, figures, limits)
+
+
+def seed_by_seed(
+    make: Callable[[Worker, Path, int, int], dict[str, Any]], figures: Figures, limits: Limits
+) -> list[Trial]:
+    """Make a trial of each seed until there are enough kills; return those with a violation.
+
+    A trial is one query, killed several times and run to its end; `kills` says how often. It is
+    made with a worker, in a folder, of a seed, and with so many kills at most.
     """
     enough, kills = limits.trials or ENOUGH, list[int]()
 
@@ -136,9 +167,7 @@ def command(campaign: str, figures: Figures, limits: Limits) -> list[Trial]:
         left = enough - sum(kills)
         if left <= 0 or time.monotonic() > limits.until:
             return []
-        kind = limits.kinds[seed % len(limits.kinds)]
-        folder = them.folder / f"{seed}"
-        trial = figures.add(**Killed(campaign, kind, seed, left).trial(judge, folder))
+        trial = figures.add(**make(judge, them.folder / f"{seed}", seed, left))
         kills.append(trial["kills"])
         return [trial] if trial["violations"] else []
 
@@ -158,7 +187,7 @@ class Killed:
 
     def trial(self, judge: Worker, folder: Path) -> dict[str, Any]:
         """Kill it and judge what is left."""
-        at, victim = time.monotonic(), Victim(folder / "killed", self.kind, self.seed)
+        at, victim = time.monotonic(), Victim(folder / "killed", self.kind, str(self.seed))
         kills, violations = 0, list[str]()
         try:
             quiet = Quiet(folder / "quiet", self.seed)(judge, self.kind)

@@ -111,6 +111,10 @@ class LateLog:
         """Return the ids of all rows."""
         return [row["id"] for _, row in self._rows()]
 
+    def reasons(self) -> Counter[tuple[int, str]]:
+        """Return the ids of all rows with their reasons."""
+        return Counter((row["id"], row["_reason"]) for _, row in self._rows())
+
     def ids_by_batch(self) -> dict[int, list[int]]:
         """Return the ids of the rows of each batch, in order."""
         found = dict[int, list[int]]()

@@ -21,6 +21,8 @@ CAMPAIGNS = {
     "executors": "`kill -9` of an executor",
     "drivers": "two drivers on one checkpoint",
     "clocks": "a clock that is set forward or back",
+    "realtime": "real-time mode: `kill -9` of the driver",
+    "realtime-executors": "real-time mode: `kill -9` of an executor",
 }
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import eventtide as et
 from pyspark.sql import SparkSession
 
-from tests.jars import ARCHIVE, CHAOS, FIRST, SHARED_CLASSES
+from tests.jars import ARCHIVE, BESIDE_SPARK, CHAOS, FIRST, SHARED_CLASSES
 
 ROOT = Path(__file__).parents[2]
 _STREAMING = "spark.sql.streaming"
@@ -44,8 +44,19 @@ NO_DATA = f"{_STREAMING}.noDataMicroBatches.enabled"
 FILE_MANAGER = f"{_STREAMING}.checkpointFileManagerClass"
 
 
+# Of a query in real-time mode: short batches, from Kafka to Kafka.
+REAL_TIME = {
+    f"{_STREAMING}.realTimeMode.minBatchDuration": "500",
+    "spark.jars": ",".join(BESIDE_SPARK),
+}
+
+
 def session(
-    master: str = "local[2]", *, faults: bool = True, archives: bool = False
+    master: str = "local[2]",
+    *,
+    faults: bool = True,
+    archives: bool = False,
+    real_time: bool = False,
 ) -> SparkSession:
     """Return a session for short runs.
 
@@ -58,13 +69,13 @@ def session(
     os.environ["PYSPARK_PYTHON"] = sys.executable
     classes = f"-XX:ArchiveClassesAtExit={ARCHIVE}" if archives else SHARED_CLASSES
     builder = SparkSession.builder.master(master).appName("eventtide-chaos")
-    for key, value in SETTINGS.items():
+    for key, value in (SETTINGS | REAL_TIME if real_time else SETTINGS).items():
         builder = builder.config(key, value)
     if faults:
         builder.config(FILE_MANAGER, "io.eventtide.chaos.ChaosFiles")
     builder.config(
         "spark.driver.extraJavaOptions", f"-XX:ReservedCodeCacheSize=256m -Xss4m {classes}"
     )
-    spark = et.configure(builder).getOrCreate()
+    spark = et.configure(builder, real_time=real_time).getOrCreate()
     spark.sparkContext.setLogLevel("OFF")
     return spark

@@ -164,6 +164,15 @@ class Broker:
         reader = spark.read.format("kafka").option("subscribe", topic)
         return reader.option("kafka.bootstrap.servers", self.address).load()
 
+    def values(self, topic: str) -> list[str]:
+        """Return the values that a topic's first partition has."""
+        consumer = Consumer({"bootstrap.servers": self.address, "group.id": "tests"})
+        try:
+            _, count = consumer.get_watermark_offsets(TopicPartition(topic, 0), PATIENCE)
+        finally:
+            consumer.close()
+        return self.await_values(topic, count)
+
     def await_values(self, topic: str, count: int) -> list[str]:
         """Return the values of a topic's first partition, once there are that many."""
         settings = {"bootstrap.servers": self.address, "group.id": "tests"}

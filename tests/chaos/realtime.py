@@ -1,0 +1,182 @@
+"""Real ``kill -9`` in real-time mode, of drivers and of executors, from Kafka to Kafka.
+
+Rows arrive all the time, a few each batch, also while no driver runs. A trial goes through several
+runs: most are killed, between any two files or within a batch; some are stopped; and some are in
+micro-batches, if the window has the same results there. The last run comes to the end of the rows.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import signal
+import tempfile
+import time
+from collections import Counter
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from random import Random
+from threading import Event, Thread
+from typing import TYPE_CHECKING, Any
+
+from tests.chaos import streams
+from tests.chaos.kills import MOST, Victim, seed_by_seed
+from tests.chaos.realtime_checker import Left, check
+from tests.chaos.timely import KINDS
+from tests.chaos.worker import TrialError
+from tests.spark.kafka import Broker
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tests.chaos.figures import Figures, Limits, Trial
+    from tests.chaos.worker import Worker
+
+PAUSE = 0.06  # seconds from row to row
+BATCHES = 600  # of the stream: more than are sent in any trial
+LONGEST = 1.2  # seconds from the last file to a kill: more than a batch takes
+EXECUTORS = "realtime-executors"
+
+
+class Feed:
+    """A producer of rows that goes on until it is told to end; the last rows close windows.
+
+    Attributes
+    ----------
+    sent : list of dict
+        The rows, in their order.
+    """
+
+    def __init__(self, broker: Broker, topic: str, seed: int, end: Path) -> None:
+        self._end, self._over = end, Event()
+        self.sent: list[dict[str, Any]] = []
+        *self._first, one, other = streams.batches(seed, of=BATCHES)
+        self._last = [*one, *other]
+        sending = topic, self._rows(), PAUSE
+        self._thread = Thread(target=broker.send_steadily, args=sending, daemon=True)
+        self._thread.start()
+
+    def finish(self) -> None:
+        """Send the last rows, and count in a file what each partition has."""
+        self._over.set()
+        self._thread.join()
+        counts = Counter(str(row["site"]) for row in self.sent)
+        part = self._end.with_suffix(".part")
+        part.write_text(json.dumps(counts), encoding="utf-8")
+        part.replace(self._end)
+
+    def _rows(self) -> Iterator[tuple[int, str]]:
+        for row in (row for batch in self._first for row in batch):
+            if self._over.is_set():
+                break
+            yield self._row(row)
+        for row in self._last:
+            yield self._row(row)
+
+    def _row(self, row: dict[str, Any]) -> tuple[int, str]:
+        self.sent.append(row)
+        return row["site"], json.dumps(row)
+
+
+class RealTimeVictim(Victim):
+    """The runs of one query in real-time mode."""
+
+    def stop(self, random: Random, *options: str) -> str | None:
+        """Stop a run as a supervisor does; return what ended it before."""
+        with self._running(*options) as process:
+            before, after = self._changes(), random.randrange(5, 30)
+            until = time.monotonic() + 60
+            while process.poll() is None and time.monotonic() < until:
+                if len(self._changes() ^ before) >= after:
+                    process.send_signal(signal.SIGTERM)
+                    process.wait(60)
+                time.sleep(0.01)
+            return self._error(process.returncode)
+
+
+class Disturbed:
+    """A window of a seed, whose drivers or executors are killed up to so many times."""
+
+    def __init__(self, broker: Broker, campaign: str, seed: int, most: int) -> None:
+        self._broker, self._campaign, self._seed = broker, campaign, seed
+        self._kind = list(KINDS)[seed % len(KINDS)]
+        self._random = Random(seed)  # noqa: S311 - test data
+        self._most = min(self._random.randrange(3, MOST + 1), most)
+        self._runs = Counter[str]()
+
+    def trial(self, judge: Worker, folder: Path) -> dict[str, Any]:
+        """Kill it and judge what is left."""
+        at = time.monotonic()
+        source, sink = (f"{name}-{folder.name}" for name in ("in", "out"))
+        self._broker.create(source, 2)
+        self._broker.create(sink, 1)
+        about = self._kind, self._broker.address, source, sink
+        victim = RealTimeVictim(folder, *about, module="tests.chaos.realtime_victim")
+        feed = Feed(self._broker, source, self._seed, folder / "end")
+        about_rows: dict[str, Any] = {}
+        try:
+            error = self._lived(victim, feed)
+            values = self._broker.values(sink)
+            left = Left(folder / "checkpoint", values, judge.doctor(folder), error)
+            rules = KINDS[self._kind].rules().play(feed.sent)
+            violations = check(left, rules)
+            copies = len(values) - len(rules.results)
+            about_rows = {"rows": len(feed.sent), "late": len(rules.late), "copies": copies}
+        except TrialError as broken:
+            violations = [str(broken)]
+        finally:
+            feed.finish()
+        shutil.rmtree(folder, ignore_errors=True)
+        about_runs = {"kills": self._runs.pop("kills", 0), "runs": dict(self._runs)}
+        return {
+            "kind": self._kind,
+            "seed": self._seed,
+            **about_runs,
+            **about_rows,
+            "violations": violations,
+            "seconds": round(time.monotonic() - at, 1),
+        }
+
+    def _lived(self, victim: RealTimeVictim, feed: Feed) -> str | None:
+        if self._campaign == EXECUTORS:
+            kills, error = victim.lose_executors(self._random, self._most, feed.finish)
+            self._runs["kills"] = kills
+            return error
+        while self._runs["kills"] < self._most:
+            if error := self._run(victim):
+                return error
+        feed.finish()
+        return victim.finish()
+
+    def _run(self, victim: RealTimeVictim) -> str | None:
+        micro = KINDS[self._kind].changes_mode and self._random.random() < 0.25
+        options = ["--micro"] if micro else []
+        self._runs["micro" if micro else "real time"] += 1
+        if self._random.random() < 0.2:
+            self._runs["stops"] += 1
+            return victim.stop(self._random, *options)
+        pause = self._random.choice([0, self._random.uniform(0, LONGEST)])
+        if not victim.kill(self._random, *options, pause=pause):
+            return "it ended by itself"
+        self._runs["kills"] += 1
+        return None
+
+
+def command(campaign: str, figures: Figures, limits: Limits) -> list[Trial]:
+    """Kill as often as the command line says, the windows of one seed after the other."""
+    with _broker() as broker:
+
+        def trial(judge: Worker, folder: Path, seed: int, most: int) -> dict[str, Any]:
+            return Disturbed(broker, campaign, seed, most).trial(judge, folder)
+
+        return seed_by_seed(trial, figures, limits)
+
+
+@contextmanager
+def _broker() -> Iterator[Broker]:
+    """Start a broker, and end it with the block."""
+    with ExitStack() as stack:
+        folder = tempfile.TemporaryDirectory(prefix="eventtide-kafka-", ignore_cleanup_errors=True)
+        broker = Broker(Path(stack.enter_context(folder)))
+        stack.callback(broker.kill)
+        yield broker

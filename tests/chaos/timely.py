@@ -1,0 +1,80 @@
+"""The windows that are disturbed in real-time mode, all in the time of keys or of groups."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import eventtide as et
+from eventtide import WatermarkPolicies
+from pyspark.sql import functions as F  # noqa: N812 - PySpark's own convention
+
+from tests.chaos import expected
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from eventtide import WindowBuilder
+    from pyspark.sql import DataFrame
+
+LAG = WatermarkPolicies.with_fixed_lag("3s")
+LATEST = WatermarkPolicies.max_event_time()
+
+
+@dataclass(frozen=True)
+class Timely:
+    """A window and its rules.
+
+    Attributes
+    ----------
+    make : callable
+        Makes the window.
+    rules : callable
+        Makes what computes the same from the rows alone.
+    changes_mode : bool
+        Whether some of its runs are in micro-batches, which have the same results for windows with
+        `max_rows_per_batch(1)`.
+    """
+
+    make: Callable[[DataFrame], WindowBuilder]
+    rules: Callable[[], expected.Rules]
+    changes_mode: bool = True
+
+
+def _by_key(events: DataFrame) -> WindowBuilder:
+    return _window(events).watermark_scope("key").max_rows_per_batch(1)
+
+
+def _window(events: DataFrame) -> WindowBuilder:
+    ids = F.sort_array(F.collect_list("id")).alias("ids")
+    return et.window(events).key_by("user", "site").agg(F.count("*").alias("n"), ids)
+
+
+def _tumbling(events: DataFrame) -> WindowBuilder:
+    return _by_key(events).event_time("ts", LATEST).tumbling("10s").delay("3s")
+
+
+def _panes(events: DataFrame) -> WindowBuilder:
+    threes = et.WindowTrigger.every_rows(3)
+    return _by_key(events).event_time("ts", LAG).tumbling("20s").emit("at_window_end", threes)
+
+
+def _sessions(events: DataFrame) -> WindowBuilder:
+    return _by_key(events).event_time("ts", LAG).session("6s").key_idle_timeout("1h")
+
+
+def _counts(events: DataFrame) -> WindowBuilder:
+    return _by_key(events).event_time("ts", LATEST).by_count(5, every=2)
+
+
+def _groups(events: DataFrame) -> WindowBuilder:
+    return _window(events).watermark_scope("site").event_time("ts", LATEST).tumbling("10s")
+
+
+KINDS: dict[str, Timely] = {
+    "tumbling": Timely(_tumbling, lambda: expected.Tumbling(10, delay=3)),
+    "panes": Timely(_panes, lambda: expected.Panes(20, lag=3, every=3)),
+    "sessions": Timely(_sessions, lambda: expected.Sessions(6, lag=3)),
+    "counts": Timely(_counts, lambda: expected.Counts(5, every=2)),
+    "groups": Timely(_groups, lambda: expected.Tumbling(10, of_groups=True), changes_mode=False),
+}
