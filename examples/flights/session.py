@@ -13,12 +13,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from pathlib import Path
 
-__all__ = ["SETTINGS", "start", "state_store"]
+__all__ = ["ORDERED", "SETTINGS", "start", "state_store"]
 
 _STREAMING = "org.apache.spark.sql.execution.streaming"
 _PROVIDER = "spark.sql.streaming.stateStore.providerClass"
 _FORMAT = "spark.sql.streaming.stateStore.checkpointFormatVersion"
-_ORDERED = {_PROVIDER: f"{_STREAMING}.state.RocksDBStateStoreProvider", _FORMAT: "2"}
+ORDERED = {_PROVIDER: f"{_STREAMING}.state.RocksDBStateStoreProvider", _FORMAT: "2"}
 
 # The time of a micro-batch of fifty rows is mostly overhead, which these settings reduce for every
 # query alike. Compiling code is not worthwhile for a batch of a tenth of a second: hence the two
@@ -40,13 +40,15 @@ SETTINGS = {
 }
 
 
-def start(log: Path, more: Mapping[str, str] | None = None) -> SparkSession:
+def start(
+    log: Path, more: Mapping[str, str] | None = None, *, real_time: bool = False
+) -> SparkSession:
     """Start a session on two cores whose JVM writes its output into `log`."""
     builder = SparkSession.builder.master("local[2]").appName("eventtide lab")
     for key, value in {**SETTINGS, **(more or {})}.items():
         builder = builder.config(key, value)
     with stderr_to(log):
-        spark = et.configure(builder).getOrCreate()
+        spark = et.configure(builder, real_time=real_time).getOrCreate()
         spark.sparkContext.setLogLevel("ERROR")
     return spark
 
@@ -57,8 +59,8 @@ def state_store(spark: SparkSession, *, ordered: bool) -> Iterator[None]:
 
     A query keeps the settings that the session had when it was started.
     """
-    default = {key: SETTINGS[key] for key in _ORDERED}
-    _set(spark, _ORDERED if ordered else default)
+    default = {key: SETTINGS[key] for key in ORDERED}
+    _set(spark, ORDERED if ordered else default)
     try:
         yield
     finally:

@@ -1,4 +1,4 @@
-"""The demonstration with a broker of its own: what ``dev/demo --kafka`` runs."""
+"""The demonstrations with a broker of their own: ``dev/demo --kafka`` and ``--real-time``."""
 
 from __future__ import annotations
 
@@ -10,22 +10,29 @@ from pathlib import Path
 from eventtide import jar_path
 
 from examples.flights import __main__ as lab
+from examples.flights import live
 from examples.flights.data import BANDS
 from tests.jars import BESIDE_SPARK
 from tests.spark.kafka import Broker
 
-TOPIC = "flights"
+TOPIC, RESULTS = "flights", "windows"
 
 
 def main(arguments: list[str]) -> int:
-    """Start a broker, and run the demonstration with it."""
-    others = [one for one in arguments if one != "--kafka"]
-    lab.parser().parse_args(others)  # what is wrong is said before anything starts
+    """Start a broker, and run a demonstration with it."""
+    option = "--real-time" if "--real-time" in arguments else "--kafka"
+    others = [one for one in arguments if one != option]
+    # what is wrong is said before anything starts
+    (live if option == "--real-time" else lab).parser().parse_args(others)
     jars = ",".join([*BESIDE_SPARK, str(jar_path())])
     os.environ["PYSPARK_SUBMIT_ARGS"] = f"--jars {jars} pyspark-shell"
     with tempfile.TemporaryDirectory(prefix="eventtide-kafka-") as folder:
         broker = Broker(Path(folder))  # which ends by itself if it does not start
         try:
+            if option == "--real-time":
+                broker.create(TOPIC, 1)
+                broker.create(RESULTS, 1)
+                return live.main(others, broker.address, TOPIC, RESULTS)
             broker.create(TOPIC, len(BANDS))
             return lab.main([*others, "--kafka", f"{broker.address}/{TOPIC}"])
         finally:
