@@ -179,7 +179,8 @@ class Live:
         value = F.to_json(F.struct(end, "dest", "rows")).alias("value")
         writer = counts.results.select(value).writeStream.format("kafka").options(**server)
         writer = writer.option("topic", self._results).option("checkpointLocation", str(folder))
-        return counts.start(writer.outputMode("update").trigger(realTime=f"{seconds:.0f} seconds"))
+        trigger = {"realTime": f"{seconds:.0f} seconds"}  # which the stubs of older Sparks lack
+        return counts.start(writer.outputMode("update").trigger(**trigger))
 
     def _received(self, query: StreamingQuery) -> Iterator[Closed]:
         """Yield results until all rows are committed and all results are read."""

@@ -28,6 +28,8 @@ SEED = "4"
         ("executors", 1, 8),
         ("clocks", 1, 15),
         ("drivers", 1, 1),
+        ("realtime", 1, 1),
+        ("realtime-executors", 1, 1),
     ],
 )
 def test_nothing_is_lost(tmp_path: Path, campaign: str, trials: int, kinds: int) -> None:

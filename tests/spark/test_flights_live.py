@@ -33,7 +33,7 @@ def test_windows_close_while_flights_land(
     for topic in "live-flights", "live-windows":
         broker.create(topic, 1)
     flights = data.load(1, drain=0 * HOUR)
-    replay = live.Live(broker.address, "live-flights", "live-windows", flights, live.Pace(1, 4))
+    replay = live.Live(broker.address, "live-flights", "live-windows", flights, live.Pace(1, 2))
     late = replay.run(spark, tmp_path / "checkpoint", lambda _: None)
     counted = sum(one.rows for one in replay.closed)
     assert counted + late == replay.sent == sum(map(len, flights.by_hour.values()))
