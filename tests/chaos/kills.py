@@ -86,9 +86,17 @@ class Victim:
             return self._error(process.returncode)
 
     def lose_executors(
-        self, random: Random, most: int, then: Callable[[], None] = lambda: None
+        self,
+        random: Random,
+        most: int,
+        then: Callable[[], None] = lambda: None,
+        *,
+        pause: float = 0,
     ) -> tuple[int, str | None]:
-        """Run to the end on a cluster, and kill -9 up to so many executors, and then do this."""
+        """Run to the end on a cluster, and kill -9 up to so many executors, and then do this.
+
+        A kill comes some time within the pause, in seconds, after the last change of a file.
+        """
         killed, before, at = 0, self._changes(), random.randrange(1, FILES)
         with self._running("--cluster") as process:
             until = time.monotonic() + PATIENCE
@@ -96,6 +104,7 @@ class Victim:
                 self._refuse_after(until, process)
                 found = executors(process.pid)
                 if killed < most and found and len(self._changes() ^ before) >= at:
+                    time.sleep(pause and random.uniform(0, pause))
                     with suppress(ProcessLookupError):
                         os.kill(random.choice(found), signal.SIGKILL)
                         killed += 1

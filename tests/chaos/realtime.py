@@ -81,6 +81,11 @@ class Feed:
 class RealTimeVictim(Victim):
     """The runs of one query in real-time mode."""
 
+    def _changes(self) -> set[str]:
+        """Return what batches have written: a start in vain, without slots, is no progress."""
+        folders = (self.folder / "checkpoint" / name for name in ("state", "commits", "offsets"))
+        return {str(file) for folder in folders for file in folder.rglob("*")}
+
     def stop(self, random: Random, *options: str) -> str | None:
         """Stop a run as a supervisor does; return what ended it before."""
         with self._running(*options) as process:
@@ -139,7 +144,9 @@ class Disturbed:
 
     def _lived(self, victim: RealTimeVictim, feed: Feed) -> str | None:
         if self._campaign == EXECUTORS:
-            kills, error = victim.lose_executors(self._random, self._most, feed.finish)
+            kills, error = victim.lose_executors(
+                self._random, self._most, feed.finish, pause=LONGEST
+            )
             self._runs["kills"] = kills
             return error
         while self._runs["kills"] < self._most:
