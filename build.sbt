@@ -25,7 +25,9 @@ val jackson = "com.fasterxml.jackson.core" % "jackson-databind" % "2.21.2" % Tes
 
 // the baselines that the benchmarks have beside ours
 val hazelcast = "com.hazelcast" % "hazelcast" % "5.7.0"
+val hazelcastKafka = "com.hazelcast.jet" % "hazelcast-jet-kafka" % "5.6.0"
 def flink(artifact: String) = "org.apache.flink" % artifact % "2.2.0"
+val flinkKafka = "org.apache.flink" % "flink-connector-kafka" % "5.0.0-2.2"
 
 val compilerSettings = Seq(
   scalacOptions ++= Seq("-Xlint", "-Werror", "-deprecation", "-feature", "-release", "17"),
@@ -172,7 +174,10 @@ lazy val externalEngines = (project in file("benchmarks/external-engines"))
     name := "eventtide-external-engines",
     libraryDependencies ++= Seq(
       hazelcast,
+      hazelcastKafka,
       flink("flink-clients"),
+      flink("flink-connector-base"),
+      flinkKafka,
       flink("flink-table-api-java-bridge"),
       flink("flink-table-planner-loader"),
       flink("flink-table-runtime"),

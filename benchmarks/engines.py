@@ -86,7 +86,11 @@ def run(engine: str, job: Job, effort: Effort) -> Runs:
         "warmups": effort.warmups,
         "runs": effort.runs,
     }
-    command = [*_jvm(), "io.eventtide.engines.Main", *(f"{n}={v}" for n, v in arguments.items())]
+    command = [
+        *jvm(heap(), "-XX:+UseParallelGC"),
+        "io.eventtide.engines.Main",
+        *(f"{n}={v}" for n, v in arguments.items()),
+    ]
     done = subprocess.run(command, check=False, stdout=subprocess.PIPE, text=True)  # noqa: S603 - made above
     if done.returncode != 0:
         raise RuntimeError(f"{engine} failed: {arguments}")
@@ -100,9 +104,9 @@ def heap() -> str:
     return os.environ.get("EVENTTIDE_ENGINES_HEAP", f"{min(memory_gib() // 2, MOST_HEAP)}g")
 
 
-def _jvm() -> list[str]:
+def jvm(heap: str, *options: str) -> list[str]:
+    """Return the command of a JVM with all engines, up to the name of its main class."""
     classpath = (ROOT / ".build/externalEngines.classpath").read_text("utf-8").strip()
     opens = [f"--add-opens={package}=ALL-UNNAMED" for package in OPENS]
     reach = ["--add-modules=java.se", f"--add-exports={EXPORTS}=ALL-UNNAMED", *opens]
-    memory = [f"-Xms{heap()}", f"-Xmx{heap()}", "-XX:+UseParallelGC"]
-    return [java(), *reach, *memory, "-cp", classpath]
+    return [java(), *reach, f"-Xms{heap}", f"-Xmx{heap}", *options, "-cp", classpath]

@@ -48,7 +48,7 @@ final class JetEngine(aggregate: JetAggregate[_]) extends Engine {
 
 object JetEngine {
 
-  private def config: Config = {
+  private[engines] def config: Config = {
     val config = new Config
     config.setProperty("hazelcast.phone.home.enabled", "false")
     config.setProperty("hazelcast.logging.type", "none")

@@ -1,0 +1,102 @@
+"""The engines that bench_latency.py measures, each in a process of its own."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import engines
+from figures import ROOT
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+HEAP = "4g"
+
+
+@dataclass(frozen=True)
+class Topics:
+    """One partition each, on one broker."""
+
+    servers: str
+    input: str
+    output: str
+
+
+@dataclass(frozen=True)
+class Engine:
+    """A query.
+
+    Attributes
+    ----------
+    query : str
+        Of latency_spark.py, or an engine of benchmarks/external-engines. Without one, rows are
+        their own results.
+    by_key : bool
+        A window is closed by the next row of its key, and not by the next row of all.
+    final : bool
+        A window has one result, and not one for each row.
+    """
+
+    name: str
+    query: str
+    by_key: bool = False
+    final: bool = True
+
+    @property
+    def climbs(self) -> bool:
+        """Is its highest rate looked for?"""
+        return bool(self.query)
+
+    def command(self, topics: Topics, folder: Path) -> list[str]:
+        """Return what to start."""
+        arguments = (topics.servers, topics.input, topics.output)
+        if ":" in self.query:
+            script = str(ROOT / "benchmarks" / "latency_spark.py")
+            return [sys.executable, script, self.query, *arguments, str(folder)]
+        return [*engines.jvm(HEAP), "io.eventtide.engines.Live", self.query, *arguments]
+
+
+KAFKA = Engine("Kafka alone", "", final=False)
+OURS = Engine("Eventtide, real-time mode", "ours:real-time", by_key=True)
+OTHERS = (
+    Engine("Eventtide, micro-batches", "ours:micro-batch", by_key=True),
+    Engine("groupBy(window), real-time mode, updates", "stock:real-time", final=False),
+    Engine("groupBy(window), micro-batches", "stock:micro-batch"),
+    Engine("Jet", "jet"),
+    Engine("Flink", "flink"),
+)
+
+
+@contextmanager
+def running(engine: Engine, topics: Topics, folder: Path) -> Iterator[Callable[[], None]]:
+    """Start an engine, and end it with all of its processes; yield what raises if it has ended."""
+    if not engine.query:
+        yield lambda: None
+        return
+    log = folder / "log"
+    with log.open("wb") as output:
+        process = subprocess.Popen(  # noqa: S603 - made above
+            engine.command(topics, folder),
+            stdout=output,
+            stderr=output,
+            cwd=folder,
+            env={**os.environ, "PYTHONPATH": str(ROOT)},
+            start_new_session=True,
+        )
+
+    def check() -> None:
+        if process.poll() is not None:
+            raise RuntimeError(f"{engine.name} has ended\n{log.read_text('utf-8')[-5000:]}")
+
+    try:
+        yield check
+    finally:
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
