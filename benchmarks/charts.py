@@ -36,7 +36,9 @@ COLOURS = {
     "Eventtide": OURS,
     "Eventtide, before": OURS_TOO,
     "Eventtide, row by row": OURS_TOO,
+    "p50": OURS,
     "p99": OURS_TOO,
+    "p99.9": GREY,
     "Eventtide, two executors": OURS_TOO,
     "one task at a time": GREY,
     "smaller state": GREY,
@@ -97,6 +99,27 @@ def windows() -> alt.VConcatChart:
         theirs = record["baseline"].partition(",")[0]
         groups.setdefault(titles[record["baseline"]], []).extend(_pair(record, label, theirs))
     return _dots(groups, "ms a batch")
+
+
+def latency() -> alt.VConcatChart:
+    """Draw how long after its closing row a result arrives."""
+    groups: Groups = {}
+    for record in _records("latency"):
+        s = record["settings"]
+        sides = [("ours", "Eventtide, real-time mode"), ("theirs", record["baseline"])]
+        if "rows_per_second" in s:
+            title = f"{_count(s['rows_per_second'])} rows a second"
+            p50s = {"ours": record["ours"], "theirs": record["theirs"]}
+        else:
+            title = "the highest rate"
+            p50s = {side: s[f"{side}_p50_ms"] for side, _ in sides}
+            sides = [(side, f"{name}: {_count(record[side])}") for side, name in sides]
+        rows = groups.setdefault(title, [])
+        for side, label in sides[1 if rows else 0 :]:
+            values = {"p50": p50s[side], "p99": s[f"{side}_p99_ms"], "p99.9": s[f"{side}_p99.9_ms"]}
+            rows += [{"label": label, "series": name, "value": values[name]} for name in values]
+            rows[-1]["text"] = rows[-2]["text"] = rows[-3]["text"] = f"{p50s[side]:.1f}"
+    return _dots(groups, "ms after the closing row; the number is p50")
 
 
 def keys() -> alt.VConcatChart:
@@ -273,6 +296,7 @@ def policies() -> alt.VConcatChart:
 CHARTS: dict[str, Callable[[], Any]] = {
     "readme": readme,
     "windows": windows,
+    "latency": latency,
     "keys": keys,
     "storm": storm,
     "engines": engines,

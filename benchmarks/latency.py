@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import itertools
 import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
 from confluent_kafka import Consumer, TopicPartition
-from latency_load import Sent
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from confluent_kafka import Message
+    from latency_load import Sent
 
 
 class Window(NamedTuple):
@@ -77,7 +78,7 @@ def closing(sent: Sent, *, by_key: bool) -> dict[Window, int]:
     """
     found = {}
     seconds = sorted(sent.rows)
-    for second, after in zip(seconds, seconds[1:], strict=False):
+    for second, after in itertools.pairwise(seconds):
         first = sent.first[after]
         earliest = min(filter(None, first))
         for key, rows in enumerate(sent.rows[second]):

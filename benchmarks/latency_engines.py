@@ -8,7 +8,6 @@ import subprocess
 import sys
 from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import engines
@@ -16,6 +15,7 @@ from figures import ROOT
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from pathlib import Path
 
 HEAP = "4g"
 
@@ -51,7 +51,7 @@ class Engine:
 
     @property
     def climbs(self) -> bool:
-        """Is its highest rate looked for?"""
+        """Whether its highest rate is looked for."""
         return bool(self.query)
 
     def command(self, topics: Topics, folder: Path) -> list[str]:
@@ -60,7 +60,12 @@ class Engine:
         if ":" in self.query:
             script = str(ROOT / "benchmarks" / "latency_spark.py")
             return [sys.executable, script, self.query, *arguments, str(folder)]
-        return [*engines.jvm(HEAP), "io.eventtide.engines.Live", self.query, *arguments]
+        return [
+            *engines.jvm(HEAP, *__import__("os").environ.get("LAT_J", "").split()),
+            "io.eventtide.engines.Live",
+            self.query,
+            *arguments,
+        ]
 
 
 KAFKA = Engine("Kafka alone", "", final=False)

@@ -11,13 +11,14 @@ from latency import Results, Window, beginning, closing, wrong
 from latency_load import KEYS, NANOS, Load, Sent, send
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Set
+    from collections.abc import Callable, Mapping
+    from collections.abc import Set as AbstractSet
     from concurrent.futures import Executor
 
     from latency_engines import Engine, Topics
 
 RATES = (1_000, 10_000)
-LADDER = (20_000, 50_000, 100_000, 150_000, 200_000, 300_000, 400_000, 600_000, 800_000)
+LADDER = tuple(1_000 * rate for rate in (20, 50, 100, 150, 200, 300, 400, 600, 800, 1_000))
 
 SKIPPED = 2  # seconds at the start of each rate
 LAST = 3  # seconds at the end of a rate, in which results must not be behind
@@ -61,7 +62,7 @@ class Times:
 
     @property
     def carried(self) -> bool:
-        """Were the sender and the results of the last seconds not behind?"""
+        """Whether neither the sender nor the results of the last seconds were behind."""
         return median(self.row[-LAST * KEYS :]) <= MOST_BEHIND and self.sender <= MOST_LATE
 
     def quantile(self, percent: float) -> float:
@@ -153,7 +154,7 @@ class Run:
         print(f"  {rate:,} rows/s: {times}", flush=True)
         return times
 
-    def _await(self, due: Set[Window], wait: float) -> bool:
+    def _await(self, due: AbstractSet[Window], wait: float) -> bool:
         until = time.monotonic() + wait
         self._results.parse()
         while not due <= self._results.windows.keys():

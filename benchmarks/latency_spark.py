@@ -40,7 +40,8 @@ def main(query: str, servers: str, source: str, sink: str, folder: str) -> None:
         .outputMode("update" if real_time else "append")
     )
     if real_time:
-        writer = writer.trigger(realTime="5 minutes")
+        batches = {"realTime": "5 minutes"}
+        writer = writer.trigger(**batches)
     writer.start().awaitTermination()
 
 
@@ -68,6 +69,7 @@ def _rows(spark: SparkSession, servers: str, topic: str) -> DataFrame:
         .option("kafka.bootstrap.servers", servers)
         .option("subscribe", topic)
         .option("startingOffsets", "earliest")
+        .option("kafka.fetch.max.wait.ms", 10)  # else some micro-batches wait for half a second
         .load()
         .select(
             F.timestamp_millis(value.substr(1, 13).cast("long")).alias("ts"),

@@ -21,6 +21,7 @@ PICTURES = ROOT / "docs/img"
 # The files of results, as the page has them.
 ORDER = (
     "windows",
+    "latency",
     "floor",
     "keys",
     "storm",

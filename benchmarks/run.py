@@ -17,6 +17,7 @@ import bench_engines
 import bench_floor
 import bench_keys
 import bench_late_log
+import bench_latency
 import bench_memory
 import bench_policies
 import bench_profile
@@ -42,6 +43,7 @@ BENCHES: dict[str, Callable[..., Iterable[Figure]]] = {
     "curves": bench_curves.run,
     "keys": bench_keys.run,
     "late_log": bench_late_log.run,
+    "latency": bench_latency.run,
     "memory": bench_memory.run,
     "engines": bench_engines.run,
     "floor": bench_floor.run,

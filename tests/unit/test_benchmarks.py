@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import runpy
 from pathlib import Path
@@ -125,3 +126,58 @@ def test_other_answers_fail_the_run(theirs: Any, compare: Callable[..., int]) ->
     """A checksum that differs, a window that is missing or one too many is an error."""
     with pytest.raises(RuntimeError, match="the start: Jet has"):
         compare({0: (2, 70), 1: (3, 90)}, theirs, "Jet")
+
+
+@pytest.fixture
+def timed(monkeypatch: pytest.MonkeyPatch) -> Any:
+    """Return what compares the results of the latency's engines, as a module."""
+    monkeypatch.syspath_prepend(str(ROOT / "benchmarks"))
+    return importlib.import_module("latency")
+
+
+@pytest.fixture
+def sent(timed: Any) -> Any:
+    """Two keys: three rows in second 7, one each in second 8."""
+    sent = timed.Sent()
+    sent.add(7, range(2), 70)
+    sent.add(7, range(1), 71)
+    sent.add(8, range(1, 2), 80)
+    sent.add(8, range(1), 85)
+    return sent
+
+
+def test_a_window_is_closed_by_its_key_or_by_all(timed: Any, sent: Any) -> None:
+    """The first row after its end counts, and the last second is not closed."""
+    by_key = timed.closing(sent, by_key=True)
+    assert by_key == {timed.Window(7, 0): 85, timed.Window(7, 1): 80}
+    assert set(timed.closing(sent, by_key=False).values()) == {80}
+
+
+def test_right_results_are_not_wrong(timed: Any, sent: Any) -> None:
+    """Those of later windows may be incomplete; updates may come often."""
+    found = {(7, 0): (1, 2), (7, 1): (1, 1), (8, 0): (9, 9)}
+    assert not timed.wrong(sent, _arrived(timed, found), 8, final=True)
+    found[7, 0] = (2, 2)
+    assert not timed.wrong(sent, _arrived(timed, found), 8, final=False)
+
+
+@pytest.mark.parametrize(
+    ("found", "problem"),
+    [
+        ({(7, 0): (1, 2)}, "has no result"),
+        ({(7, 0): (1, 2), (7, 1): (1, 2)}, "has 2 rows in its result, but 1 were sent"),
+        ({(7, 0): (2, 2), (7, 1): (1, 1)}, "has 2 results"),
+        ({(6, 0): (1, 1), (7, 0): (1, 2), (7, 1): (1, 1)}, "but 0 were sent"),
+    ],
+)
+def test_wrong_results_are_named(found: Any, problem: str, timed: Any, sent: Any) -> None:
+    """One is missing, has another count, comes twice, or has no rows."""
+    [said] = timed.wrong(sent, _arrived(timed, found), 8, final=True)
+    assert problem in said
+
+
+def _arrived(timed: Any, found: dict[tuple[int, int], tuple[int, int]]) -> dict[Any, Any]:
+    return {
+        timed.Window(*window): timed.Arrived(0, results, rows)
+        for window, (results, rows) in found.items()
+    }
