@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from latency_engines import Engine
     from latency_run import Measured, Times
 
-FULL, QUICK = Effort(25, 25, 8), Effort(12, 8, 6)
+FULL, QUICK = Effort(30, 25, 8), Effort(15, 8, 6)
 
 WORKLOAD = (
     "Kafka 4.1.0, one partition a topic; 100 keys in turn, event time is the time of sending; "

@@ -60,12 +60,7 @@ class Engine:
         if ":" in self.query:
             script = str(ROOT / "benchmarks" / "latency_spark.py")
             return [sys.executable, script, self.query, *arguments, str(folder)]
-        return [
-            *engines.jvm(HEAP, *__import__("os").environ.get("LAT_J", "").split()),
-            "io.eventtide.engines.Live",
-            self.query,
-            *arguments,
-        ]
+        return [*engines.jvm(HEAP), "io.eventtide.engines.Live", self.query, *arguments]
 
 
 KAFKA = Engine("Kafka alone", "", final=False)

@@ -23,7 +23,7 @@ object FlinkLive {
 
   def run(topics: Topics): Unit = {
     val settings = FlinkSqlEngine.settings
-    settings.setString("execution.buffer-timeout.interval", System.getProperty("flink.buffer", "1 ms"))
+    settings.setString("execution.buffer-timeout.interval", "0 ms") // rows leave at once
     val cluster = StreamExecutionEnvironment.createLocalEnvironment(1, settings)
     cluster
       .fromSource(source(topics), watermarks, "rows", Types.TUPLE[Row](Types.LONG, Types.INT))
