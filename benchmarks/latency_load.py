@@ -70,6 +70,7 @@ def send(load: Load) -> Sent:
         {
             "bootstrap.servers": load.servers,
             "linger.ms": 0,
+            "log_level": 0,  # a broker that has just started says that it is busy
             "enable.idempotence": True,  # keeps the order
             "queue.buffering.max.messages": 10_000_000,
             "queue.buffering.max.kbytes": 2_000_000,

@@ -22,8 +22,8 @@ LADDER = tuple(1_000 * rate for rate in (50, 100, 150, 200, 300, 400, 600, 800, 
 SKIPPED = 2  # seconds at the start of each rate
 MOST_BEHIND = 1_000.0  # milliseconds, of each result at a rate that an engine carries
 MOST_LATE = 0.5  # seconds that the sender may take longer
-WAIT = 5.0  # seconds for results after the last row of a rate
-PATIENCE = 60.0  # seconds for those of the first rate
+WAIT = 5.0  # seconds for results after the last row of a rate that may be too high
+PATIENCE = 60.0  # the same for the others
 
 
 @dataclass(frozen=True)
@@ -99,7 +99,7 @@ class Run:
 
     def measure(self, effort: Effort) -> Measured:
         """Warm up, then send at all rates."""
-        self._must(RATES[-1], effort.warm, PATIENCE)
+        self._must(RATES[-1], effort.warm)
         for rate in RATES:
             self._measured.rates[rate] = self._must(rate, effort.rate)
         right = max(self._sent.rows)
@@ -112,7 +112,7 @@ class Run:
         """Find the highest rate; return the last second of it, or 0."""
         last = 0
         for rate in LADDER:
-            times = self._at(rate, seconds)
+            times = self._at(rate, seconds, WAIT)
             if times is None or not times.carried:
                 break
             self._measured.rates[rate] = times
@@ -126,13 +126,13 @@ class Run:
             raise RuntimeError(f"{self._engine.name}: {len(found)} windows are wrong: {found[:5]}")
         self._measured.windows = sum(window.second < until for window in self._results.windows)
 
-    def _must(self, rate: int, seconds: int, wait: float = WAIT) -> Times:
-        times = self._at(rate, seconds, wait)
+    def _must(self, rate: int, seconds: int) -> Times:
+        times = self._at(rate, seconds, PATIENCE)
         if times is None:
             raise RuntimeError(f"{self._engine.name} has no results in time at {rate} rows/s")
         return times
 
-    def _at(self, rate: int, seconds: int, wait: float = WAIT) -> Times | None:
+    def _at(self, rate: int, seconds: int, wait: float) -> Times | None:
         """Send at a rate; None if results do not arrive within some seconds after it."""
         servers, source = self._topics.servers, self._topics.input
         sending = self._sender.submit(send, Load(servers, source, rate, seconds, self._epoch))
