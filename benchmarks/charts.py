@@ -118,7 +118,8 @@ def latency() -> alt.VConcatChart:
         for side, label in sides[1 if rows else 0 :]:
             values = {"p50": p50s[side], "p99": s[f"{side}_p99_ms"], "p99.9": s[f"{side}_p99.9_ms"]}
             rows += [{"label": label, "series": name, "value": values[name]} for name in values]
-            rows[-1]["text"] = rows[-2]["text"] = rows[-3]["text"] = f"{p50s[side]:.1f}"
+            text = f"{p50s[side]:,.{0 if p50s[side] >= 100 else 1}f}"  # noqa: PLR2004
+            rows[-1]["text"] = rows[-2]["text"] = rows[-3]["text"] = text
     return _dots(groups, "ms after the closing row; the number is p50")
 
 

@@ -136,9 +136,10 @@ def timed(monkeypatch: pytest.MonkeyPatch) -> Any:
 
 
 @pytest.fixture
-def sent(timed: Any) -> Any:
+def sent(monkeypatch: pytest.MonkeyPatch) -> Any:
     """Two keys: three rows in second 7, one each in second 8."""
-    sent = timed.Sent()
+    monkeypatch.syspath_prepend(str(ROOT / "benchmarks"))
+    sent = importlib.import_module("latency_load").Sent()
     sent.add(7, range(2), 70)
     sent.add(7, range(1), 71)
     sent.add(8, range(1, 2), 80)
