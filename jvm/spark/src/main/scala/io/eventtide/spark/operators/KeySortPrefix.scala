@@ -5,11 +5,14 @@ import java.nio.ByteOrder
 import org.apache.spark.sql.catalyst.expressions.codegen.{CodegenContext, ExprCode}
 import org.apache.spark.sql.catalyst.expressions.{
   BitwiseAnd,
+  BitwiseOr,
   Cast,
   Coalesce,
   Expression,
   Literal,
   Murmur3Hash,
+  ShiftLeft,
+  ShiftRightUnsigned,
   UnaryExpression
 }
 import org.apache.spark.sql.types.{
@@ -34,13 +37,35 @@ private[operators] object KeySortPrefix {
     */
   private val Seed = 43
 
-  /** The number of a null key. No shorter integer has it, and a long only above 2^56^. */
-  private val NullPrefix = 1L
+  /** The number of a null key. No shorter integer has it, and a long only above 2^39^. The bits of
+    * a task are below it.
+    */
+  private val NullPrefix = 1L << 31
+
+  /** The bits of `MonotonicallyIncreasingID` that count the rows of a task. */
+  private val RowBits = 33
 
   def apply(keys: Seq[Expression]): Expression = keys match {
     case Seq(IntegralKey(key)) => Coalesce(Seq(LittleEndianOrder(key), Literal(NullPrefix)))
-    case _ => Cast(BitwiseAnd(Murmur3Hash(keys, Seed), Literal(Int.MaxValue)), LongType)
+    case _ => hash(keys)
   }
+
+  private def hash(keys: Seq[Expression]) =
+    Cast(BitwiseAnd(Murmur3Hash(keys, Seed), Literal(Int.MaxValue)), LongType)
+
+  /** As `apply`, with the lower 31 bits free. */
+  def aboveTask(keys: Seq[Expression]): Expression = keys match {
+    case Nil => Literal(0L)
+    case Seq(key @ IntegralKey(_)) if IntegralKey.isShort(key) => apply(keys)
+    case _ => ShiftLeft(hash(keys), Literal(32))
+  }
+
+  /** The number of a key, then the task before the shuffle, from the row's place in its arrival. */
+  def withTask(keys: Seq[Expression], arrival: Expression): Expression =
+    BitwiseOr(aboveTask(keys), ShiftRightUnsigned(arrival, Literal(RowBits)))
+
+  /** The task before the shuffle, from a row's place in its arrival. */
+  def taskOf(arrival: Long): Long = arrival >>> RowBits
 }
 
 /** Matches a key that is an integer, a date or a timestamp. */
@@ -48,6 +73,9 @@ private[operators] object IntegralKey {
   def unapply(key: Expression): Option[Expression] = Option.when(masks.contains(key.dataType))(key)
 
   private val Word = -1L // all bits
+
+  /** Whether the key is in the upper 32 bits of its `LittleEndianOrder`. */
+  def isShort(key: Expression): Boolean = masks(key.dataType) != Word
 
   /** For each type, the mask of its bits in a row, with the value widened to 64 bits. Types shorter
     * than a word are the lower bits of the word only on little-endian machines.

@@ -92,10 +92,25 @@ private[spark] final case class WindowOperatorSpec(
 
   // It brings the rows of a key near each other; `KeyGroupingIterator` then groups them.
   private def orderOfKeys: Seq[SortOrder] = {
-    val byKey = if (keys.isEmpty) Nil else Seq(SortOrder(KeySortPrefix(keys), Ascending))
+    val byKey = if (keys.isEmpty) Nil else Seq(SortOrder(keyNumber, Ascending))
     groups.getOrElse(Nil).map(SortOrder(_, Ascending)) ++ byKey ++
       rows.flatMap(_.order).map(SortOrder(_, Ascending))
   }
+
+  /** The number by which rows are sorted, to bring the rows of a key near each other. */
+  private[operators] def keyNumber: Expression =
+    if (arrival.isDefined) KeySortPrefix.aboveTask(keys) else KeySortPrefix(keys)
+
+  /** The sort of rows whose order in a key is that of their arrival; None for other rows. */
+  private[operators] def arrivalSort(input: Preaggregation): Option[ArrivalSort] =
+    for (column <- arrival if input == Preaggregation.Off)
+      yield new ArrivalSort(keys, column, rows.get.input)
+
+  // Rows of a group are sorted by the group first, and some sessions are in the order of time.
+  private def arrival: Option[Attribute] =
+    rows.filter(_.groups.isEmpty).flatMap { rows =>
+      rows.order.filter(_.exprId != rows.input(keys.length).exprId)
+    }
 
   private def groups: Option[Seq[Attribute]] = rows.flatMap(_.groups)
 

@@ -1,11 +1,16 @@
 package io.eventtide.spark.operators.preagg
 
 import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.catalyst.expressions.{Attribute, UnsafeProjection, UnsafeRow}
+import org.apache.spark.sql.catalyst.expressions.{
+  Attribute,
+  Expression,
+  UnsafeProjection,
+  UnsafeRow
+}
 import org.apache.spark.sql.execution.ExternalAppendOnlyUnsafeRowArray
 import org.apache.spark.sql.internal.SQLConf
 
-import io.eventtide.spark.operators.{KeySortPrefix, LookaheadIterator}
+import io.eventtide.spark.operators.LookaheadIterator
 
 /** Groups rows by key; the input is sorted by a number derived from the key.
   *
@@ -125,13 +130,17 @@ private[preagg] object KeyGroupingIterator {
   private val RowsAtHand = 4096
   private val BytesAtHand = 4L << 20
 
-  /** Groups rows that begin with their keys and are sorted by `KeySortPrefix`. */
-  def apply(rows: Iterator[InternalRow], keys: Seq[Attribute]): KeyGroupingIterator = {
-    val number = UnsafeProjection.create(Seq(KeySortPrefix(keys)), keys)
+  /** Groups rows that begin with their keys and are sorted by `number`. */
+  def apply(
+      rows: Iterator[InternalRow],
+      keys: Seq[Attribute],
+      number: Expression
+  ): KeyGroupingIterator = {
+    val numbers = UnsafeProjection.create(Seq(number), keys)
     val key = FrameReader.projection(keys, 0)
     new KeyGroupingIterator(
       rows,
-      row => number(row).getLong(0),
+      row => numbers(row).getLong(0),
       key(_),
       () => spilling(SQLConf.get)
     )

@@ -4,11 +4,12 @@ import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{
   Attribute,
   BoundReference,
+  Expression,
   UnsafeProjection,
   UnsafeRow
 }
 
-import io.eventtide.spark.operators.{Preaggregation, WindowOperatorSpec}
+import io.eventtide.spark.operators.{KeySortPrefix, Preaggregation, WindowOperatorSpec}
 import io.eventtide.spark.state.AggregateFunctions
 
 /** Reads rows that are grouped by key, aggregated or not, as one run per key, frame by frame.
@@ -86,16 +87,20 @@ private[operators] object KeyedFrameReader {
     val keys = spec.keys
     def columns = spec.rows.get.input.length
     input match {
-      case Preaggregation.Off => together(rows, keys, new FrameReader.RawRow(keys.length))
+      case Preaggregation.Off =>
+        val number = spec.keyNumber
+        together(rows, keys, new FrameReader.RawRow(keys.length), number)
       case Preaggregation.RowByRow =>
         val key = FrameReader.projection(keys, 0)
         new KeyedFrameReader(rows, key(_), new FrameReader.RawRow(keys.length), readsAhead = false)
       case Preaggregation.OnTimeRows =>
         val packed =
           new PackedFramesReader(columns, calls.empty, MapSideFrameAggregateExec.FrameTimeColumns)
-        together(rows, keys, new FrameReader.Mixed(keys.length, columns, packed))
+        val frames = new FrameReader.Mixed(keys.length, columns, packed)
+        together(rows, keys, frames, KeySortPrefix(keys))
       case Preaggregation.AllByKey =>
-        together(rows, keys, new PackedFramesReader(keys.length, calls.empty))
+        val frames = new PackedFramesReader(keys.length, calls.empty)
+        together(rows, keys, frames, KeySortPrefix(keys))
       case Preaggregation.AllByFrame =>
         KeyedFrameReader(rows, keys, new FrameReader.SingleFrame(keys.length, calls.attributes))
     }
@@ -111,15 +116,16 @@ private[operators] object KeyedFrameReader {
     new KeyedFrameReader(rows, key(_), frames)
   }
 
-  /** Reads rows that begin with their keys, in the order of `KeySortPrefix`. */
+  /** Reads rows that begin with their keys, in the order of a number of the keys. */
   private[preagg] def together(
       rows: Iterator[InternalRow],
       keys: Seq[Attribute],
-      frames: FrameReader
+      frames: FrameReader,
+      number: => Expression
   ): KeyedFrameReader =
     if (keys.isEmpty) KeyedFrameReader(rows, keys, frames)
     else {
-      val sorted = KeyGroupingIterator(rows, keys)
+      val sorted = KeyGroupingIterator(rows, keys, number)
       new KeyedFrameReader(sorted, _ => sorted.keyOfRow, frames)
     }
 }

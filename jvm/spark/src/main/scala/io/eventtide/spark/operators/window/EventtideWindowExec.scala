@@ -75,7 +75,9 @@ final case class EventtideWindowExec(
         .getCompatibleDistribution(spec.together, getStateInfo, conf) :: Nil
 
   override def requiredChildOrdering: Seq[Seq[SortOrder]] =
-    Seq(spec.orderOf(input))
+    Seq(if (arrivalSort.isDefined) Nil else spec.orderOf(input))
+
+  @transient private lazy val arrivalSort = spec.arrivalSort(input)
 
   override def outputPartitioning: Partitioning = child.outputPartitioning
 
@@ -149,7 +151,8 @@ final case class EventtideWindowExec(
       getStateInfo.numPartitions
     )
     val taskMetrics = metricsOfTask
-    new WindowStateStoreRDD(child.execute(), families, getStateInfo, running.stateRoot, session)(
+    val sorted = arrivalSort.fold(child.execute())(_(child.execute()))
+    new WindowStateStoreRDD(sorted, families, getStateInfo, running.stateRoot, session)(
       (store, rows) =>
         if (task.input == Preaggregation.RowByRow)
           new RealTimeWindowIterator(task, store, new TimedRows(rows), taskMetrics)
