@@ -4,7 +4,7 @@ import org.apache.spark.SparkConf
 import org.apache.spark.sql.streaming.{DataStreamWriter, StreamingQuery}
 import org.apache.spark.sql.{Column, DataFrame, Dataset, SparkSession, classic}
 
-import io.eventtide.spark.planning.{EventtideRequest, RequestBuilder, WindowRequest}
+import io.eventtide.spark.planning.{EventtideRequest, RealTimeStart, RequestBuilder, WindowRequest}
 import io.eventtide.spark.repair.WindowRepair
 
 /** The Scala and Java API of Eventtide: watermark policies in place of Spark's `withWatermark`, and
@@ -49,7 +49,7 @@ object Eventtide extends EventtideReports with EventtideCheckpoints {
     *   - '''Edges:''' Spark 4.1 and 4.2 fail with `REAL_TIME_SPARK`.
     */
   def configure(builder: SparkSession.Builder, realTime: Boolean): SparkSession.Builder = {
-    if (realTime) SessionSettings.checkRealTime()
+    if (realTime) RealTimeStart.checkSpark()
     val known = new SparkConf()
     val settings = SessionSettings.of(realTime).filterNot { case (key, _) => known.contains(key) }
     settings.foreach { case (key, value) => builder.config(key, value) }

@@ -1,8 +1,5 @@
 package io.eventtide.spark
 
-import org.apache.spark.SPARK_VERSION
-import org.apache.spark.sql.eventtide.RealTimePlans
-
 import io.eventtide.spark.checkpoint.LocalCheckpointFileManager
 
 /** The settings of a session that Eventtide needs, or recommends. */
@@ -35,8 +32,4 @@ private[spark] object SessionSettings {
     */
   def of(realTime: Boolean): Seq[(String, String)] =
     if (realTime) Defaults ++ RealTime else Defaults
-
-  /** Refuses a version of Spark without real-time mode for windows. */
-  def checkRealTime(): Unit = if (!RealTimePlans.canShuffle)
-    throw EventtideException("REAL_TIME_SPARK", "found" -> SPARK_VERSION)
 }

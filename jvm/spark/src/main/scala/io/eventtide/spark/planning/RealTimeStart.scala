@@ -1,23 +1,23 @@
 package io.eventtide.spark.planning
 
-import org.apache.spark.SparkContext
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.catalyst.streaming.WriteToStreamStatement
 import org.apache.spark.sql.eventtide.RealTimePlans
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.streaming.OutputMode
+import org.apache.spark.{SPARK_VERSION, SparkContext}
 
+import io.eventtide.spark.EventtideException
 import io.eventtide.spark.options.WindowSettings
-import io.eventtide.spark.{EventtideException, SessionSettings}
 
 /** Refuses a query that cannot run in real-time mode, before it starts. A batch lasts for minutes and
   * Spark moves its watermark between batches only, so windows must be in the time of their keys.
   */
-private[planning] object RealTimeStart {
+private[spark] object RealTimeStart {
 
   def check(start: WriteToStreamStatement): Unit = {
-    SessionSettings.checkRealTime()
+    checkSpark()
     refuse(start.outputMode != OutputMode.Update, "OUTPUT_MODE")
     start.inputQuery.foreach(checkNode)
     refuse(SQLConf.get.getConf(SQLConf.STREAMING_REAL_TIME_MODE_ALLOWLIST_CHECK), "SETTINGS")
@@ -27,6 +27,10 @@ private[planning] object RealTimeStart {
     val fewest = windows.length * SQLConf.get.numShufflePartitions + 1
     checkSlots(SparkSession.active.sparkContext, fewest)
   }
+
+  /** Refuses a version of Spark without a shuffle in real-time mode. */
+  def checkSpark(): Unit = if (!RealTimePlans.canShuffle)
+    throw EventtideException("REAL_TIME_SPARK", "found" -> SPARK_VERSION)
 
   /** Refuses a query with more tasks than run at once. Spark would stop it, with an error about its
     * scheduler.
