@@ -75,7 +75,7 @@ final class SharedWatermark extends KeyWatermark {
   * @param credited whether elapsed time counts, if the policy uses the clock
   * @param latest upper limit of row times; a later row counts as this time
   */
-final class PerKeyWatermark(spec: PolicySpec, credited: => Boolean, latest: Long = Long.MaxValue)
+final class PerKeyWatermark(spec: PolicySpec, credited: => Boolean, latest: => Long = Long.MaxValue)
     extends KeyWatermark {
   private var policy: WatermarkPolicy = spec.create()
   private val isCapped = spec.movesWithClock // only such a policy can be ahead of its rows
@@ -102,8 +102,9 @@ final class PerKeyWatermark(spec: PolicySpec, credited: => Boolean, latest: Long
     else Option.when(policy.known)(policy.watermark)
 
   def accept(lowest: Long, highest: Long): Unit = {
-    this.highest = math.max(this.highest, math.min(highest, latest))
-    this.lowest = math.min(this.lowest, math.min(lowest, latest))
+    val limit = latest
+    this.highest = math.max(this.highest, math.min(highest, limit))
+    this.lowest = math.min(this.lowest, math.min(lowest, limit))
   }
 
   def refuse(lowest: Long, highest: Long): Unit = if (usesLate) accept(lowest, highest)

@@ -35,7 +35,14 @@ private[spark] final case class BatchTime(
   /** Whether elapsed processing time counts for idleness and policies. */
   def isCredited: Boolean = clock.isCredited
 
+  /** The time by the machine's clock. */
   def timestamp: Long = now - ahead
+
+  /** The machine's clock in real-time mode; None in a batch with one time. */
+  def runningTimestamp: Option[() => Long] = clock match {
+    case _: TaskClock.Running => Some(() => timestamp)
+    case _ => None
+  }
 }
 
 private[spark] object BatchTime {

@@ -123,7 +123,8 @@ private[spark] final case class WindowOperatorSpec(
 
   /** A per-key watermark by a policy, for one batch. */
   private[operators] def timeBy(policy: PolicySpec, batch: BatchTime): PerKeyWatermark = {
-    val latest = rows.flatMap(_.clamp).fold(Long.MaxValue)(_.limit(batch.timestamp))
+    val clamp = rows.flatMap(_.clamp)
+    def latest = clamp.fold(Long.MaxValue)(_.limit(batch.timestamp))
     new PerKeyWatermark(policy.forClockAhead(batch.ahead), batch.isCredited, latest)
   }
 

@@ -47,7 +47,6 @@ private[spark] object RealTimeStart {
         val settings = window.settings
         refuse(!settings.hasOwnTime, "QUERY_SCOPE")
         refuse(settings.hasGroups && movesWithClock(settings), "GROUP_SCOPE")
-      case watermark: PolicyWatermark => refuse(watermark.settings.guard.isDefined, "FUTURE_GUARD")
       case _ => ()
     }
   }

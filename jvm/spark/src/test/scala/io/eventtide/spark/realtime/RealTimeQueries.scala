@@ -26,7 +26,7 @@ trait RealTimeQueries extends RocksSession with Eventually with BeforeAndAfterEa
   override protected def master: String = "local[6]"
 
   override protected def startSettings: Map[String, Any] =
-    Map("spark.executor.heartbeatInterval" -> "100ms")
+    Map("spark.executor.heartbeatInterval" -> "500ms")
 
   override implicit def patienceConfig: PatienceConfig =
     PatienceConfig(timeout = Span(60, Seconds), interval = Span(20, Millis))
@@ -49,8 +49,6 @@ trait RealTimeQueries extends RocksSession with Eventually with BeforeAndAfterEa
     import session.implicits._
     LowLatencyMemoryStream[Event](spark, 2)
   }
-
-  protected def guarded = WatermarkPolicy.maxEventTime.guardFuture("5m")
 
   protected def keyed(
       events: DataFrame,

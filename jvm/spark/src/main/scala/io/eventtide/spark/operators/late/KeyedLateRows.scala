@@ -23,7 +23,8 @@ private[operators] final class KeyedLateRows(
   private val toLog = UnsafeProjection.create(bindReferences(rows.logged, rows.input))
   private val windows = spec.settings.windows
   private val timeAt = spec.keys.length
-  private val times = AcceptedTimes(spec.settings.times, rows.guard, Some(batch.timestamp))
+  private val times =
+    AcceptedTimes(spec.settings.times, rows.guard, Some(batch.timestamp), batch.runningTimestamp)
   private val reason = LateReason.of(windows.lateRule)
   private val gaps = RowGaps(spec)
 

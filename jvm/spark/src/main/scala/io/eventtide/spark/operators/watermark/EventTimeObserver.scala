@@ -13,10 +13,21 @@ import io.eventtide.spark.operators.AcceptedTimes
 import io.eventtide.spark.options.{EventTimes, WatermarkSettings}
 import io.eventtide.spark.spi.PartitionEventTimeStats
 
+/** The time of a batch by the machine's clock.
+  *
+  * @param isRealTime
+  *   whether the batch lasts for minutes, so that its start is not the time of its rows
+  */
+private[watermark] final case class ObservedTime(startMicros: Long, isRealTime: Boolean) {
+  def running: Option[() => Long] =
+    Option.when(isRealTime)(() => System.currentTimeMillis() * 1000)
+}
+
 /** Observes the event times of one batch; created on the driver, opened by each task.
   *
-  * @param nowMicros
-  *   the batch's timestamp; the limit for future rows is relative to it
+  * @param time
+  *   the time to which the limit for future rows is relative; None in a plan that does not run as a
+  *   streaming batch
   */
 private[watermark] final class EventTimeObserver(
     input: Seq[Attribute],
@@ -24,7 +35,7 @@ private[watermark] final class EventTimeObserver(
     substream: Seq[Expression],
     markColumn: Option[Expression],
     settings: WatermarkSettings,
-    nowMicros: Option[Long],
+    time: Option[ObservedTime],
     stats: SubstreamStatsAccum
 ) extends Serializable {
 
@@ -41,7 +52,8 @@ private[watermark] final class EventTimeObserver(
     */
   def open(partition: Int): PartitionEventTimeObserver = {
     val report = stats.begin(partition)
-    val times = AcceptedTimes(EventTimes.All, settings.guard, nowMicros)
+    val now = time.map(_.startMicros)
+    val times = AcceptedTimes(EventTimes.All, settings.guard, now, time.flatMap(_.running))
     val lookup = keys.open(report)
     new PartitionEventTimeObserver(report, lookup, settings.guard, times, settings.keepsRefused)
   }
@@ -67,16 +79,17 @@ final class PartitionEventTimeObserver private[watermark] (
 
   /** Event times from `earliest` to `latest` are counted without a call of `judge`. */
   val earliest: Long = times.earliest
-  val latest: Long = times.latest
+  def latest: Long = times.latest
 
   /** The verdict on a row outside the usual range. If the row counts, it counts as a row at
-    * `latest`.
+    * `latest` at most.
     */
   def judge(missing: Boolean, time: Long): Int =
     if (missing || !times.valid.contains(time)) {
       if (!keepsRefused) report.badTime += 1
       refused
-    } else fromTheFuture(time)
+    } else if (times.isFuture(time)) fromTheFuture(time)
+    else PartitionEventTimeObserver.Counts
 
   private def refused: Int =
     if (keepsRefused) PartitionEventTimeObserver.Stays else PartitionEventTimeObserver.Leaves
@@ -104,7 +117,7 @@ final class PartitionEventTimeObserver private[watermark] (
     val outcome = if (ordinary) PartitionEventTimeObserver.Counts else judge(missing, time)
     if (outcome == PartitionEventTimeObserver.Counts) {
       val rows = finder.findRow(key(row))
-      rows.add(if (ordinary) time else latest)
+      rows.add(math.min(time, latest))
       mark.map(_.eval(row)).foreach { value =>
         if (value != null) rows.addMark(limited(value.asInstanceOf[Long]))
       }

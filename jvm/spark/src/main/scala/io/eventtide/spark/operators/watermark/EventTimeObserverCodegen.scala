@@ -35,7 +35,7 @@ private[watermark] final class EventTimeObserverCodegen(
        |if (${column.isNull} || $time < $opened.earliest() || $time > $opened.latest()) {
        |  $outcome = $opened.judge(${column.isNull}, $time);
        |  if ($outcome == ${PartitionEventTimeObserver.Leaves}) continue;
-       |  $time = $opened.latest();
+       |  $time = Math.min($time, $opened.latest());
        |}
        |if ($outcome == ${PartitionEventTimeObserver.Counts}) {
        |  $statements

@@ -70,8 +70,8 @@ final class PolicyWatermarkExec(
     Iterator[Any](eventTime, settings.policy) ++ Option.when(substream.nonEmpty)(substream)
 
   private def observer: EventTimeObserver = {
-    val now = batch.map(_.nowMicros)
-    new EventTimeObserver(child.output, eventTime, substream, mark, settings, now, eventTimeStats)
+    val time = batch.map(batch => ObservedTime(batch.nowMicros, batch.isRealTime))
+    new EventTimeObserver(child.output, eventTime, substream, mark, settings, time, eventTimeStats)
   }
 
   override protected def doExecute(): RDD[InternalRow] = {

@@ -14,6 +14,9 @@ private[spark] trait WatermarkBatchContext {
     */
   def nowMicros: Long
 
+  /** Whether the batch runs in real-time mode: it lasts for minutes. */
+  def isRealTime: Boolean
+
   /** Called by each copy of a node; adaptive execution and self-joins make several. */
   def register(nodeId: UUID, rows: SubstreamStatsAccum): Unit
 

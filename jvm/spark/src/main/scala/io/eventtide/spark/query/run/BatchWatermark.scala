@@ -49,6 +49,8 @@ final class BatchWatermark private[run] (
   /** The location of the windows' state, if it has been repartitioned. */
   def statePartitions: Option[StatePartitions] = run.epoch.statePartitions
 
+  override def isRealTime: Boolean = run.query.isRealTime
+
   override def nowMicros: Long = info.timestampMs * 1000
 
   /** The batch's time by the query's clock, which measures durations. */
