@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from figures import ROOT, Figure, Settings, java
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
 POLICIES = (
     "with_fixed_lag",
@@ -62,8 +62,8 @@ class Measured:
 
 Results = dict[tuple[str, ...], Measured]
 
-# JVMs for a single policy. The JVM lays out a loop of a third of a nanosecond in one of several
-# ways, which differ by a third, and a JVM keeps its way: two of them may both have the slow one.
+# JVMs for a single policy. A loop of a third of a nanosecond has one of two speeds for the whole
+# life of a JVM, which differ by a third; probably the layout of its code does it.
 BARE_FORKS = 8
 
 
@@ -71,13 +71,14 @@ def run(*, quick: bool) -> list[Figure]:
     """Measure, and pair each of ours with its baselines."""
     policies = QUICK if quick else POLICIES
     results: Results = {}
-    results |= _jmh("BaselineBenchmark", quick=quick, forks=BARE_FORKS)
-    results |= _jmh("PolicyBenchmark", quick=quick, forks=BARE_FORKS, policy=policies)
+    results |= _jmh("BaselineBenchmark", {}, quick=quick, forks=BARE_FORKS)
+    results |= _jmh("PolicyBenchmark", {"policy": policies}, quick=quick, forks=BARE_FORKS)
     for substreams, order in SPREADS:
-        spread = {"substreams": [str(substreams)], "order": [order]}
+        spread: dict[str, Sequence[str]] = {"substreams": [str(substreams)], "order": [order]}
         for ours in OURS:
-            results |= _jmh(f"SubstreamsBenchmark.{ours}$", quick=quick, policy=policies, **spread)
-        results |= _jmh("SubstreamsBenchmark.jet", quick=quick, **spread)
+            name = f"SubstreamsBenchmark.{ours}$"
+            results |= _jmh(name, {"policy": policies, **spread}, quick=quick)
+        results |= _jmh("SubstreamsBenchmark.jet", spread, quick=quick)
     return [*_bare(results, policies), *_throttled(results, policies)]
 
 
@@ -129,7 +130,9 @@ def _figure(
     )
 
 
-def _jmh(benchmark: str, *, quick: bool, forks: int = 2, **params: Sequence[str]) -> Results:
+def _jmh(
+    benchmark: str, params: Mapping[str, Sequence[str]], *, quick: bool, forks: int = 2
+) -> Results:
     """Run the benchmarks whose name begins so with every combination of the parameters."""
     full = f"-f {forks} -wi 3 -w 400ms -i 5 -r 400ms"
     effort = "-f 1 -wi 3 -w 200ms -i 3 -r 200ms" if quick else full
