@@ -1,54 +1,23 @@
 package io.eventtide.spark.state
 
-import java.nio.file.Files
-
-import org.apache.hadoop.conf.Configuration
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.UnsafeProjection
-import org.apache.spark.sql.execution.streaming.state.{StateStore, StateStoreConf, StateStoreId}
-import org.apache.spark.sql.internal.SQLConf
+import org.apache.spark.sql.execution.streaming.state.StateStore
 import org.apache.spark.sql.types.{IntegerType, StructType}
-import org.scalatest.BeforeAndAfterAll
 import org.scalatest.funsuite.AnyFunSuite
 
 import io.eventtide.kernel.window.FrameWindowState
 import io.eventtide.spark.EventtideException
 
 /** What a partition knows of itself, and formats that are refused; queries test all the rest. */
-final class FrameStoreSuite extends AnyFunSuite with BeforeAndAfterAll {
-  private val families = WindowStateLayout(new StructType().add("key", IntegerType))
+final class FrameStoreSuite extends AnyFunSuite with PartitionBatches {
+  override protected val families: WindowStateLayout = WindowStateLayout(
+    new StructType().add("key", IntegerType)
+  )
   private val keyOf = UnsafeProjection.create(families.keys)
 
-  private def settings = {
-    val conf = new SQLConf
-    conf.setConf(SQLConf.STATE_STORE_PROVIDER_CLASS, FrameStoreSuite.RocksDb)
-    conf
-  }
-
-  private def newProvider(families: WindowStateLayout) = families.provider(
-    StateStoreId(Files.createTempDirectory("frames").toString, 0, 0),
-    new StateStoreConf(settings),
-    new Configuration
-  )
-
-  private val provider = newProvider(families)
-  private var version = 0L
-
-  override def afterAll(): Unit = provider.close()
-
-  private def batch[A](work: (StateStore, FrameStore) => A): A = {
-    val store = provider.getStore(version)
-    try {
-      val result = work(store, new FrameStore(store, families, version, now = () => 0))
-      store.commit(): Unit
-      version += 1
-      result
-    } catch {
-      case error: Throwable =>
-        store.abort()
-        throw error
-    }
-  }
+  private def batch[A](work: (StateStore, FrameStore) => A): A =
+    inBatch(store => work(store, new FrameStore(store, families, version, now = () => 0)))
 
   private def save(frames: FrameStore, key: Int): Unit = {
     frames.open(keyOf(InternalRow(key))): Unit
@@ -164,9 +133,4 @@ final class FrameStoreSuite extends AnyFunSuite with BeforeAndAfterAll {
     assert(error.condition == "STATE_VERSION")
     assert(error.getMessage.contains("has format version 1; this version of Eventtide reads 7"))
   }
-}
-
-private[state] object FrameStoreSuite {
-  private[state] val RocksDb =
-    "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
 }

@@ -1,48 +1,21 @@
 package io.eventtide.spark.state
 
-import java.nio.file.Files
-
 import scala.collection.mutable
 import scala.util.Random
 
-import org.apache.hadoop.conf.Configuration
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{UnsafeProjection, UnsafeRow}
-import org.apache.spark.sql.execution.streaming.state.{StateStore, StateStoreConf, StateStoreId}
-import org.apache.spark.sql.internal.SQLConf
+import org.apache.spark.sql.execution.streaming.state.StateStore
 import org.apache.spark.sql.types.{IntegerType, StructType}
-import org.scalatest.BeforeAndAfterAll
 import org.scalatest.funsuite.AnyFunSuite
 
 /** The state of keys, with and without a cache. */
-final class KeyRecordsSuite extends AnyFunSuite with BeforeAndAfterAll {
-  private val families = WindowStateLayout(new StructType().add("key", IntegerType))
+final class KeyRecordsSuite extends AnyFunSuite with PartitionBatches {
+  override protected val families: WindowStateLayout = WindowStateLayout(
+    new StructType().add("key", IntegerType)
+  )
   private val keyOf = UnsafeProjection.create(families.keys)
   private val values = new BinaryRow
-
-  private val provider = {
-    val conf = new SQLConf
-    conf.setConf(SQLConf.STATE_STORE_PROVIDER_CLASS, FrameStoreSuite.RocksDb)
-    val id = StateStoreId(Files.createTempDirectory("records").toString, 0, 0)
-    families.provider(id, new StateStoreConf(conf), new Configuration)
-  }
-  private var version = 0L
-
-  override def afterAll(): Unit = provider.close()
-
-  private def batch[A](work: StateStore => A): A = {
-    val store = provider.getStore(version)
-    try {
-      val result = work(store)
-      store.commit(): Unit
-      version += 1
-      result
-    } catch {
-      case error: Throwable =>
-        store.abort()
-        throw error
-    }
-  }
 
   private def key(id: Int): UnsafeRow = keyOf(InternalRow(id))
 
@@ -66,8 +39,8 @@ final class KeyRecordsSuite extends AnyFunSuite with BeforeAndAfterAll {
     test(s"a cache of $size bytes gives what was put, and the store has it after a flush") {
       val random = new Random(size)
       val expected = mutable.Map.empty[Int, Seq[Byte]]
-      expected ++= batch(stored)
-      for (_ <- 1 to 5) batch { store =>
+      expected ++= inBatch(stored)
+      for (_ <- 1 to 5) inBatch { store =>
         val records = new KeyRecords.Cached(store, size)
         for (_ <- 1 to 400) {
           val id = random.nextInt(30)
@@ -85,12 +58,12 @@ final class KeyRecordsSuite extends AnyFunSuite with BeforeAndAfterAll {
         records.flush()
         assert(stored(store) == expected.toMap)
       }
-      assert(batch(stored) == expected.toMap)
+      assert(inBatch(stored) == expected.toMap)
     }
   }
 
   test("a large cache writes nothing before the flush") {
-    batch { store =>
+    inBatch { store =>
       val before = stored(store)
       val records = new KeyRecords.Cached(store, 1L << 20)
       for (id <- 100 to 200) records.put(key(id), valueOf(Array[Byte](1)))
