@@ -103,7 +103,7 @@ class Rules:
 
 
 class Tumbling(Rules):
-    """Windows of so many seconds."""
+    """Windows of a fixed number of seconds."""
 
     def __init__(self, seconds: int, **options: Any) -> None:
         super().__init__(**options)
@@ -115,7 +115,7 @@ class Tumbling(Rules):
 
 
 class Panes(Tumbling):
-    """With a result at the end, and one after each so many rows."""
+    """Windows with a result at the end, and early ones after every `every` rows."""
 
     def __init__(self, seconds: int, *, every: int, **options: Any) -> None:
         super().__init__(seconds, **options)
@@ -139,7 +139,7 @@ class Panes(Tumbling):
 
 
 class Sessions(Rules):
-    """Sessions with a gap of so many seconds."""
+    """Sessions that end after a gap, in seconds."""
 
     def __init__(self, gap: int, **options: Any) -> None:
         super().__init__(**options)
@@ -158,7 +158,7 @@ class Sessions(Rules):
 
 
 class Counts(Rules):
-    """The last so many rows of a key, after every so many; no row is late."""
+    """Windows over the last rows of a key, by number; no row is late."""
 
     def __init__(self, rows: int, *, every: int) -> None:
         super().__init__()

@@ -57,7 +57,7 @@ class Victim:
         return self.folder / "log"
 
     def kill(self, random: Random, *options: str, pause: float = 0) -> bool:
-        """Kill -9 all of a run when it has changed so many files; False if it ended before.
+        """Kill -9 all of a run after a number of changes to files; False if it ended before.
 
         The kill comes a pause after that, in seconds.
         """
@@ -93,7 +93,7 @@ class Victim:
         *,
         pause: float = 0,
     ) -> tuple[int, str | None]:
-        """Run to the end on a cluster, and kill -9 up to so many executors, and then do this.
+        """Run to the end on a cluster, and kill -9 executors up to a number, and then call a function.
 
         A kill comes some time within the pause, in seconds, after the last change of a file.
         """

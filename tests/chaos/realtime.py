@@ -100,7 +100,7 @@ class RealTimeVictim(Victim):
 
 
 class Disturbed:
-    """A window of a seed, whose drivers or executors are killed up to so many times."""
+    """A window of a seed, whose drivers or executors are killed, up to a number of times."""
 
     def __init__(self, broker: Broker, campaign: str, seed: int, most: int) -> None:
         self._broker, self._campaign, self._seed = broker, campaign, seed
