@@ -93,7 +93,7 @@ class Victim:
         *,
         pause: float = 0,
     ) -> tuple[int, str | None]:
-        """Run to the end on a cluster, and kill -9 executors up to a number, and then call a function.
+        """Run to the end on a cluster, and kill -9 up to a number of executors, and then do this.
 
         A kill comes some time within the pause, in seconds, after the last change of a file.
         """
