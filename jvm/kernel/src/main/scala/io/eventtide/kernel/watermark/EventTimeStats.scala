@@ -35,6 +35,14 @@ final class EventTimeStats {
     rows += other.rows
   }
 
+  /** Removes all rows. */
+  def clear(): Unit = {
+    highest = Long.MinValue
+    lowest = Long.MaxValue
+    rows = 0
+    highestMark = SubstreamRows.NoMark
+  }
+
   /** A copy whose lowest time is at least `time`, if the highest is; the count includes all rows.
     */
   def from(time: Long): EventTimeStats = {

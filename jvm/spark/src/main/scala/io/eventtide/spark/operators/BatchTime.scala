@@ -8,10 +8,8 @@ import io.eventtide.spark.latelog.LateLog
   *   the query's clock
   * @param ahead
   *   the lead of the query's clock over the batch's timestamp, which limits future rows
-  * @param before
-  *   the query's watermark below which rows are late; None before the first watermark
-  * @param after
-  *   the query's watermark up to which windows close
+  * @param watermark
+  *   the query's watermark
   * @param log
   *   the log for late rows; None if no row is late
   * @param closesAll
@@ -22,12 +20,14 @@ import io.eventtide.spark.latelog.LateLog
 private[spark] final case class BatchTime(
     clock: TaskClock,
     ahead: Long,
-    before: Option[Long],
-    after: Option[Long],
+    watermark: TaskWatermark,
     log: Option[LateLog],
     closesAll: Boolean,
     isPeek: Boolean = false
 ) {
+
+  def before: Option[Long] = watermark.before
+  def after: Option[Long] = watermark.after
 
   /** The time by the query's clock: the same in the whole batch, except in real-time mode. */
   def now: Long = clock.now
@@ -52,8 +52,7 @@ private[spark] object BatchTime {
     BatchTime(
       TaskClock.OfBatch(0, isCredited = false),
       ahead = 0,
-      None,
-      None,
+      TaskWatermark.None,
       log = None,
       closesAll = true
     )

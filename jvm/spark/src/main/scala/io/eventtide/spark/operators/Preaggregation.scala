@@ -15,6 +15,9 @@ object Preaggregation {
     */
   case object RowByRow extends Preaggregation
 
+  /** As `RowByRow`, with a `TimeMarker` between some rows: for windows in the time of the query. */
+  case object MarkedRows extends Preaggregation
+
   /** Rows that are on time under any watermark of their key: all frames of a key in one row. Other
     * rows arrive unchanged.
     */

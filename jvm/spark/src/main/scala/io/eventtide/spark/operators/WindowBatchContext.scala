@@ -1,11 +1,13 @@
 package io.eventtide.spark.operators
 
+import java.util.UUID
+
 import org.apache.spark.broadcast.Broadcast
 import org.apache.spark.sql.execution.streaming.operators.stateful.StatefulOperatorStateInfo
 
 import io.eventtide.spark.latelog.LateLog
 import io.eventtide.spark.options.{AggregateHistory, WindowSettings}
-import io.eventtide.spark.spi.{NextTimer, PartitionAccum}
+import io.eventtide.spark.spi.{NextTimer, PartitionAccum, TaskInputState}
 
 /** One micro-batch from the view of one window of the query, on the driver. */
 private[spark] trait WindowBatchContext {
@@ -37,6 +39,17 @@ private[spark] trait WindowBatchContext {
 
   /** Whether the batch runs in real-time mode: it lasts for minutes. */
   def isRealTime: Boolean
+
+  /** The query's watermark before the batch, if it moves within the batch: in real-time mode, for
+    * windows in the time of the query.
+    */
+  def watermarkStart: Option[WatermarkStart]
+
+  /** The position of an input in the query's plan, by the id of its watermark node. */
+  def inputPosition(nodeId: UUID): Int
+
+  /** Registers the accumulator with which the tasks report the policies' state. */
+  def register(inputs: PartitionAccum[TaskInputState]): Unit
 
   def stateInfo: StatefulOperatorStateInfo
 

@@ -86,7 +86,7 @@ private[spark] final case class WindowOperatorSpec(
   def orderOf(input: Preaggregation): Seq[SortOrder] =
     input match {
       case Preaggregation.AllByFrame => (keys :+ frame).map(SortOrder(_, Ascending))
-      case Preaggregation.RowByRow => Nil
+      case Preaggregation.RowByRow | Preaggregation.MarkedRows => Nil
       case _ => orderOfKeys
     }
 

@@ -9,6 +9,7 @@ import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.eventtide.RealTimePlans
 import org.apache.spark.sql.execution.{BinaryExecNode, SparkPlan}
 
+import io.eventtide.spark.operators.watermark.HasSourceGate
 import io.eventtide.spark.spi.ClockNode
 
 /** Attaches the clock to a query: a second source that never has a row.
@@ -42,13 +43,15 @@ object DetachClock extends Rule[LogicalPlan] {
 }
 
 /** The rows of `data`. The clock is not run: it has no rows. */
-final case class AttachClockExec(data: SparkPlan, clock: SparkPlan) extends BinaryExecNode {
+final case class AttachClockExec(data: SparkPlan, clock: SparkPlan)
+    extends BinaryExecNode
+    with HasSourceGate {
   override def left: SparkPlan = data
   override def right: SparkPlan = clock
   override def output: Seq[Attribute] = data.output
   override def outputPartitioning: Partitioning = data.outputPartitioning
 
-  override protected def doExecute(): RDD[InternalRow] = data.execute()
+  override protected def doExecute(): RDD[InternalRow] = gated(data.execute())
 
   override protected def withNewChildrenInternal(
       newLeft: SparkPlan,

@@ -4,7 +4,7 @@ import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.eventtide.RealTimePlans
 import org.apache.spark.sql.execution.{ColumnarRule, SparkPlan}
 
-import io.eventtide.spark.operators.watermark.PolicyWatermarkExec
+import io.eventtide.spark.operators.watermark.{PolicyWatermarkExec, TimeMarkerExec}
 import io.eventtide.spark.operators.window.EventtideWindowExec
 
 /** Refuses operators that real-time mode does not support, in plans with operators of Eventtide.
@@ -27,6 +27,7 @@ private[spark] object RealTimeOperators extends ColumnarRule {
   private def withoutOurs(plan: SparkPlan): SparkPlan = plan.transformUp {
     case window: EventtideWindowExec => window.child
     case watermark: PolicyWatermarkExec => watermark.child
+    case markers: TimeMarkerExec => markers.child
     case AttachClockExec(data, _) => data
   }
 }

@@ -45,7 +45,6 @@ private[spark] object RealTimeStart {
     node match {
       case window: WindowAggregate =>
         val settings = window.settings
-        refuse(!settings.hasOwnTime, "QUERY_SCOPE")
         refuse(settings.hasGroups && movesWithClock(settings), "GROUP_SCOPE")
       case _ => ()
     }

@@ -21,15 +21,21 @@ object StartQueryRule extends Rule[LogicalPlan] {
   override def apply(plan: LogicalPlan): LogicalPlan = {
     plan match {
       case start: WriteToStreamStatement =>
-        Drain.check(start)
-        if (start.inputQuery.exists(_.isInstanceOf[AttachClock])) checkTrigger(start)
-        if (start.inputQuery.exists(_.isInstanceOf[WindowAggregate])) checkMode(start)
-        checkPanes(start.inputQuery)
-        checkTwice(start.inputQuery)
-        checkHandlers(start.inputQuery)
-      case _ => ()
+        check(start)
+        if (start.trigger.isInstanceOf[RealTimeTrigger])
+          start.copy(inputQuery = RealTimeRows(start.inputQuery))
+        else start
+      case other => other
     }
-    plan
+  }
+
+  private def check(start: WriteToStreamStatement): Unit = {
+    Drain.check(start)
+    if (start.inputQuery.exists(_.isInstanceOf[AttachClock])) checkTrigger(start)
+    if (start.inputQuery.exists(_.isInstanceOf[WindowAggregate])) checkMode(start)
+    checkPanes(start.inputQuery)
+    checkTwice(start.inputQuery)
+    checkHandlers(start.inputQuery)
   }
 
   private def checkTrigger(start: WriteToStreamStatement): Unit = start.trigger match {

@@ -38,6 +38,8 @@ import io.eventtide.spark.spi.{PlanNodes, WindowNode}
   *   the columns of the child that only the operator needs
   * @param aggregates
   *   the names of the aggregates in the child
+  * @param isRealTime
+  *   whether its query runs in real-time mode
   */
 final case class WindowAggregate(
     nodeId: UUID,
@@ -47,9 +49,13 @@ final case class WindowAggregate(
     hidden: HiddenColumns,
     aggregates: Seq[AggregateName],
     settings: WindowSettings,
-    child: LogicalPlan
+    child: LogicalPlan,
+    isRealTime: Boolean = false
 ) extends UnaryNode
     with WindowNode {
+
+  /** Whether the operator takes rows, not aggregated frames. */
+  def isRowByRow: Boolean = isRealTime || settings.isJudgedByKey
 
   override def nodeName: String = "EventtideWindow"
 

@@ -148,7 +148,7 @@ private[spark] object WindowBuilder {
     val stored = settings.retainingRows.map { storm =>
       if (storm.emitsRows) input.columns else columnsOf(subqueries.in(keyed).aggregateExpressions)
     }
-    val kept = logged.map(keptAs("_eventtide_kept", _, CarriedColumns.ForLateRows)) ++
+    val kept = logged.map(keptForLateRows) ++
       groups.map(of => keptAs("_eventtide_group", of.columns, CarriedColumns.ForGroups)) ++
       stored.map(keptAs("_eventtide_row", _, CarriedColumns.ForRows)) ++
       gaps.map(of => keptAs("_eventtide_gaps", Seq(of.toAttribute), CarriedColumns.ForGaps))
@@ -198,7 +198,7 @@ private[spark] object WindowBuilder {
       explicitMetadata = Some(Mark)
     )
 
-  private def micros(eventTime: Attribute): Alias =
+  private[planning] def micros(eventTime: Attribute): Alias =
     Alias(PreciseTimestampConversion(eventTime, eventTime.dataType, LongType), Micros)(
       explicitMetadata = Some(Mark)
     )
@@ -209,6 +209,10 @@ private[spark] object WindowBuilder {
       .flatMap(_.collect { case call: AggregateExpression => call })
       .flatMap(_.collect { case column: Attribute => column })
       .distinctBy(_.exprId)
+
+  /** The columns that a window keeps of a row, to log it if it is late. */
+  private[planning] def keptForLateRows(columns: Seq[Expression]): Alias =
+    keptAs("_eventtide_kept", columns, CarriedColumns.ForLateRows)
 
   private def keptAs(name: String, columns: Seq[Expression], use: CarriedColumns.Use): Alias =
     Alias(CarriedColumns(columns, use).toAggregateExpression(), name)()

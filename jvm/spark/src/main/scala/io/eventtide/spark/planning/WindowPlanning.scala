@@ -79,7 +79,7 @@ private[planning] object WindowPlanning {
       node.settings,
       computed.names
     )
-    if (!node.settings.isJudgedByKey) WindowPlanning(node, grouping, aggregates, window, Nil, child)
+    if (!node.isRowByRow) WindowPlanning(node, grouping, aggregates, window, Nil, child)
     else {
       val rows = RowInputPlanning(node, grouping, aggregates, keptOf)
       val byRow = window.copy(rows = Some(rows.spec))

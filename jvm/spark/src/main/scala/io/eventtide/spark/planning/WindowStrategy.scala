@@ -14,8 +14,9 @@ import io.eventtide.spark.operators.preagg.{
   OnTimeRowFilter,
   PartialFrameAggregateExec
 }
+import io.eventtide.spark.operators.watermark.TimeMarkerExec
 import io.eventtide.spark.operators.window.{BatchEventtideWindowExec, EventtideWindowExec}
-import io.eventtide.spark.operators.{Preaggregation, WindowBatchContext}
+import io.eventtide.spark.operators.{Preaggregation, WindowBatchContext, WindowOperatorSpec}
 import io.eventtide.spark.options.WindowSettings
 import io.eventtide.spark.query.run.QueryWindowBatch
 
@@ -26,12 +27,7 @@ final case class WindowStrategy(session: SparkSession) extends SparkStrategy {
 
   override def apply(plan: LogicalPlan): Seq[SparkPlan] = plan match {
     case node: LateRowFilter if node.settings.isJudgedByKey => planLater(node.child) :: Nil
-    case node: LateRowFilter =>
-      val batch = QueryWindowBatch.of(session, node.nodeId)
-      val settings = batch.fold(node.settings)(_.settings)
-      val limits =
-        LateRowFilterSpec(node.eventTime, node.logged ++ node.names, node.guard, settings)
-      LateRowFilterExec(limits, batch, planLater(node.child)) :: Nil
+    case node: LateRowFilter => planFilter(node) :: Nil
     case node: WindowAggregate =>
       node.child match {
         // Spark has determined that there are no rows, before the batch or by adaptive execution.
@@ -39,6 +35,15 @@ final case class WindowStrategy(session: SparkSession) extends SparkStrategy {
         case _ => planWindow(node) :: Nil
       }
     case _ => Nil
+  }
+
+  // In real-time mode, rows are judged after the shuffle.
+  private def planFilter(node: LateRowFilter): SparkPlan = {
+    val batch = QueryWindowBatch.of(session, node.nodeId)
+    val settings = batch.fold(node.settings)(_.settings)
+    val limits = LateRowFilterSpec(node.eventTime, node.logged ++ node.names, node.guard, settings)
+    val rows = planLater(node.child)
+    if (batch.exists(_.isRealTime)) rows else LateRowFilterExec(limits, batch, rows)
   }
 
   private def planWindow(asked: WindowAggregate): SparkPlan = {
@@ -52,10 +57,12 @@ final case class WindowStrategy(session: SparkSession) extends SparkStrategy {
       val child = if (node.settings.isJudgedByKey) rows else byFrame(planned)
       BatchEventtideWindowExec(window, input, window.subqueries, child)
     } else {
-      val isRealTime = batch.exists(_.isRealTime)
       val input =
-        if (isRealTime) Preaggregation.RowByRow else preaggregation(node.settings, planned)
+        if (!batch.exists(_.isRealTime)) preaggregation(node.settings, planned)
+        else if (node.settings.hasOwnTime) Preaggregation.RowByRow
+        else Preaggregation.MarkedRows
       val child = input match {
+        case Preaggregation.MarkedRows => marked(window, batch.get, rows)
         case Preaggregation.Off | Preaggregation.RowByRow => rows
         case Preaggregation.OnTimeRows => byKeyIfOnTime(planned, batch, rows)
         case Preaggregation.AllByFrame => byFrame(planned)
@@ -63,6 +70,11 @@ final case class WindowStrategy(session: SparkSession) extends SparkStrategy {
       }
       EventtideWindowExec(window, batch, input, window.subqueries, child)
     }
+  }
+
+  private def marked(window: WindowOperatorSpec, batch: WindowBatchContext, rows: SparkPlan) = {
+    val partitions = if (window.together.isEmpty) 1 else batch.stateInfo.numPartitions
+    TimeMarkerExec.shuffled(window.together, partitions, batch.inputPosition, rows)
   }
 
   private def preaggregation(settings: WindowSettings, planned: WindowPlanning): Preaggregation = {

@@ -14,7 +14,9 @@ import io.eventtide.kernel.watermark.EventTimeStats
   * heartbeat may be one row old, which is harmless.
   */
 final class PartitionEventTimeStats extends Externalizable {
-  private val substreams = mutable.ArrayBuffer.empty[(String, EventTimeStats)]
+  import PartitionEventTimeStats.Substream
+
+  private val substreams = mutable.ArrayBuffer.empty[Substream]
   private val byName = mutable.HashMap.empty[String, EventTimeStats] // used in the task only
 
   /** Rows without a usable event time. */
@@ -27,7 +29,7 @@ final class PartitionEventTimeStats extends Externalizable {
 
   /** The number of rows read, including refused rows. */
   def total: Long = synchronized {
-    badTime + future + substreams.iterator.map(_._2.count).sum
+    badTime + future + substreams.iterator.map(_.all.count).sum
   }
 
   def substream(name: String): EventTimeStats = synchronized {
@@ -35,13 +37,34 @@ final class PartitionEventTimeStats extends Externalizable {
   }
 
   private def append(name: String): EventTimeStats = {
-    val rows = new EventTimeStats
-    substreams += name -> rows
-    rows
+    val added = new Substream(name)
+    substreams += added
+    added.recent
   }
 
   def foreach(visit: (String, EventTimeStats) => Unit): Unit = synchronized {
-    substreams.foreach { case (name, rows) => visit(name, rows) }
+    substreams.foreach(one => visit(one.name, one.all))
+  }
+
+  /** Visits the substreams with rows since the last call, with these rows. They stay in the totals.
+    */
+  def takeRecent(visit: (String, EventTimeStats) => Unit): Unit = synchronized {
+    substreams.foreach { one =>
+      if (one.recent.count > 0) {
+        visit(one.name, one.recent)
+        one.take()
+      }
+    }
+  }
+
+  /** Whether rows since the last call of `takeRecent` have raised the highest time of a substream, in
+    * whole milliseconds. False if there are many substreams.
+    */
+  def isRaised: Boolean = {
+    val size = substreams.size
+    var i = 0
+    if (size <= PartitionEventTimeStats.Few) while (i < size && !substreams(i).isRaised) i += 1
+    i < size && size <= PartitionEventTimeStats.Few
   }
 
   override def writeExternal(out: ObjectOutput): Unit = synchronized {
@@ -59,6 +82,36 @@ final class PartitionEventTimeStats extends Externalizable {
     future = in.readLong()
     (0 until in.readInt()).foreach { _ =>
       append(SavedText.read(in)).restore(in)
+    }
+  }
+}
+
+private object PartitionEventTimeStats {
+  private val Few = 8
+
+  /** The rows of a substream. The task adds to `recent`, without a lock. */
+  private final class Substream(val name: String) {
+    val recent = new EventTimeStats
+    private var earlier: EventTimeStats = _ // null until rows are taken: in real-time mode only
+
+    def all: EventTimeStats =
+      if (earlier == null) recent
+      else {
+        val sum = new EventTimeStats
+        sum.merge(earlier)
+        sum.merge(recent)
+        sum
+      }
+
+    def isRaised: Boolean =
+      recent.count > 0 && (earlier == null || wholeMs(recent) > wholeMs(earlier))
+
+    private def wholeMs(rows: EventTimeStats): Long = Math.floorDiv(rows.max, 1000L)
+
+    def take(): Unit = {
+      if (earlier == null) earlier = new EventTimeStats
+      earlier.merge(recent)
+      recent.clear()
     }
   }
 }

@@ -60,6 +60,9 @@ trait RealTimeQueries extends RocksSession with Eventually with BeforeAndAfterEa
       .keyBy(events("key"))
       .watermarkScope("key")
 
+  protected def ofAll(events: DataFrame): WindowBuilder =
+    Eventtide.window(events).eventTime("ts", WatermarkPolicy.maxEventTime).keyBy(events("key"))
+
   protected def counts(window: WindowBuilder): DataFrame =
     window
       .agg(count(lit(1)).as("n"), sum("v").as("v"))

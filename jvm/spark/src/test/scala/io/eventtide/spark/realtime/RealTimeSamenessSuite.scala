@@ -15,7 +15,16 @@ import io.eventtide.spark.{Eventtide, WindowBuilder, WindowTrigger}
 class RealTimeSamenessSuite extends AnyFunSuite with RealTimeQueries {
   import RealTimeQueries._
 
-  private val shapes = Map[String, WindowBuilder => WindowBuilder](
+  private val ofKeys = Map[String, WindowBuilder => WindowBuilder](
+    "tumbling" -> (_.tumbling("10s")),
+    "sliding" -> (_.sliding("30s", "10s").delay("5s")),
+    "sessions" -> (_.session("5s").keyIdleTimeout("1h")),
+    "counts" -> (_.byCount(3, 1)),
+    "panes" -> (_.tumbling("20s").emit(WindowTrigger.atWindowEnd, WindowTrigger.everyRows(2))),
+    "late updates" -> (_.tumbling("10s").allowedLateness("30s").lateUpdates())
+  )
+
+  private val ofQuery = Map[String, WindowBuilder => WindowBuilder](
     "tumbling" -> (_.tumbling("10s")),
     "sliding" -> (_.sliding("30s", "10s").delay("5s")),
     "sessions" -> (_.session("5s").keyIdleTimeout("1h")),
@@ -35,35 +44,46 @@ class RealTimeSamenessSuite extends AnyFunSuite with RealTimeQueries {
     }
   }
 
-  private def results(shape: WindowBuilder => WindowBuilder, events: DataFrame): DataFrame =
-    shape(keyed(events)).agg(count(lit(1)).as("n"), sum("v").as("v")).results
+  private def results(window: WindowBuilder): DataFrame =
+    window.agg(count(lit(1)).as("n"), sum("v").as("v")).results
 
+  // Spark judges rows by the watermark before the last batch, so a batch without rows follows.
   private def inMicroBatches(
-      shape: WindowBuilder => WindowBuilder,
+      window: DataFrame => WindowBuilder,
       events: Seq[Event]
   ): (Seq[Row], Seq[Long]) = {
-    val script = Script(spark, "ts timestamp, key string, v bigint")(results(shape, _))
+    val script = Script(spark, "ts timestamp, key string, v bigint")(rows => results(window(rows)))
     try {
       val emitted = events.flatMap { one =>
-        script.rows(Row(one.ts, one.key, one.v)).results()
+        script.rows(Row(one.ts, one.key, one.v)).rows().results()
       }
       val late = Eventtide.lateRows(script.streamingQuery).select("v")
       (emitted, late.collect().map(_.getLong(0)).toSeq)
     } finally script.close()
   }
 
-  shapes.foreach { case (name, shape) =>
-    test(s"$name are the same") {
+  for {
+    (scope, shapes, begin) <- Seq(
+      ("key", ofKeys, keyed(_: DataFrame)),
+      ("query", ofQuery, ofAll _)
+    )
+    (name, shape) <- shapes
+  } {
+    test(s"$name in the time of the $scope are the same") {
       assume(RealTimePlans.canShuffle)
       val events = rows(seed = name.hashCode)
-      val (expected, late) = inMicroBatches(shape, events)
+      val window = (rows: DataFrame) => shape(begin(rows))
+      // a marker follows each row if it is sent to one partition
+      spark.conf.set("spark.sql.shuffle.partitions", if (scope == "query") 1 else 2)
+      val (expected, late) = inMicroBatches(window, events)
       assert(expected.nonEmpty)
       assert(late.nonEmpty == (name != "counts"))
       val folder = newFolder
       val stream = source()
       stream.addData(0, events)
-      running(start(results(shape, stream.toDF()), folder, Trigger.RealTime("1 second"))) { query =>
-        eventually(assert(query.lastProgress.batchId > 0))
+      running(start(results(window(stream.toDF())), folder, Trigger.RealTime("1 second"))) {
+        query =>
+          eventually(assert(query.lastProgress.batchId > 0))
       }
       assert(byKey(emitted) == byKey(expected))
       val logged = Eventtide.lateRows(spark, folder).select("v").collect().map(_.getLong(0))

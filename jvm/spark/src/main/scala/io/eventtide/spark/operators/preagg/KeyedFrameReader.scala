@@ -90,7 +90,7 @@ private[operators] object KeyedFrameReader {
       case Preaggregation.Off =>
         val number = spec.keyNumber
         together(rows, keys, new FrameReader.RawRow(keys.length), number)
-      case Preaggregation.RowByRow =>
+      case Preaggregation.RowByRow | Preaggregation.MarkedRows =>
         val key = FrameReader.projection(keys, 0)
         new KeyedFrameReader(rows, key(_), new FrameReader.RawRow(keys.length), readsAhead = false)
       case Preaggregation.OnTimeRows =>

@@ -44,6 +44,7 @@ private[window] final class AggregatingWindowOperator(
 ) extends BufferingWindowOperator {
   private val settings = spec.settings
   private val times = settings.times
+  private val shared = new SharedWatermark // the query's
   private val condition = spec.condition.map { condition =>
     GeneratePredicate.generate(BindReferences.bindReference(condition, spec.result.aggregates))
   }
@@ -79,15 +80,19 @@ private[window] final class AggregatingWindowOperator(
   private def newTime: KeyWatermark = settings.byKey.flatMap(_.policy) match {
     case Some(policy) if !settings.hasGroups => spec.timeBy(policy, batch)
     case _ if groups.isDefined => groups.get.time
-    case _ =>
-      val shared = new SharedWatermark
-      shared.set(batch.before, batch.after)
-      shared
+    case _ => shared
   }
 
-  def begin(): Unit = key.begin()
+  def begin(): Unit = {
+    shared.set(batch.before, batch.after)
+    key.begin()
+  }
 
-  def read(in: ByteSource): Unit = key.read(in)
+  def read(in: ByteSource): Unit = {
+    shared.set(batch.before, batch.after)
+    key.read(in)
+  }
+
   def copyRecord(in: ByteSource, out: ByteSink): Unit = key.copyRecord(in, out)
 
   def add(rows: KeyedFrameReader): Unit =

@@ -29,8 +29,10 @@ private[window] final class BatchWindowIterator(
     case Some(kind) => RetainedRowWindowOperator.inMemory(spec, kind, calls, buffers)
     case None if isByFrame =>
       val state = spec.newState(buffers, BlockStore.None, blockSize = Int.MaxValue)
-      val (none, closing) = (Long.MinValue, () => if (rows.isSameKey) rows.frame else Long.MaxValue)
-      new FrameWindowOperator(spec, state, calls, buffers, passed = none, emitted = none, closing)
+      val limits = new FrameLimits {
+        override def closing: Long = if (rows.isSameKey) rows.frame else Long.MaxValue
+      }
+      new FrameWindowOperator(spec, state, calls, buffers, limits, late = None)
     case None =>
       new AggregatingWindowOperator(spec, BatchTime.EndOfInput, FrameArchive.None, calls, buffers)
   }

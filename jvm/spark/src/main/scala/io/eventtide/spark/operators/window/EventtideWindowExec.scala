@@ -6,7 +6,12 @@ import org.apache.hadoop.conf.Configuration
 import org.apache.spark.rdd.RDD
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeSet, Expression, SortOrder}
-import org.apache.spark.sql.catalyst.plans.physical.{AllTuples, Distribution, Partitioning}
+import org.apache.spark.sql.catalyst.plans.physical.{
+  AllTuples,
+  Distribution,
+  Partitioning,
+  UnspecifiedDistribution
+}
 import org.apache.spark.sql.eventtide.TimedRows
 import org.apache.spark.sql.execution.streaming.operators.stateful.{
   StateStoreWriter,
@@ -28,7 +33,7 @@ import io.eventtide.spark.operators.{
   WindowBatchContext,
   WindowOperatorSpec
 }
-import io.eventtide.spark.spi.{NextTimer, PartitionAccum}
+import io.eventtide.spark.spi.{NextTimer, PartitionAccum, TaskInputState}
 import io.eventtide.spark.state.WindowStateStoreRDD
 
 /** Assigns the rows of each key to windows, and emits the results of windows.
@@ -69,7 +74,8 @@ final case class EventtideWindowExec(
   }
 
   override def requiredChildDistribution: Seq[Distribution] =
-    if (spec.together.isEmpty) AllTuples :: Nil
+    if (input == Preaggregation.MarkedRows) UnspecifiedDistribution :: Nil // shuffled below
+    else if (spec.together.isEmpty) AllTuples :: Nil
     else
       StatefulOperatorPartitioning
         .getCompatibleDistribution(spec.together, getStateInfo, conf) :: Nil
@@ -137,10 +143,17 @@ final case class EventtideWindowExec(
     accumulator
   }
 
+  @transient private lazy val inputs: PartitionAccum[TaskInputState] = {
+    val accumulator = new PartitionAccum[TaskInputState]
+    sparkContext.register(accumulator)
+    accumulator
+  }
+
   override protected def doExecute(): RDD[InternalRow] = {
     metrics
     val running = batch.getOrElse(throw new IllegalStateException("no batch of a streaming query"))
     running.register(due, bounds)
+    running.register(inputs)
     val task = WindowTaskSpec(
       spec.withValues(SubqueryValues.of(queries)),
       running.batchId,
@@ -151,11 +164,20 @@ final case class EventtideWindowExec(
       getStateInfo.numPartitions
     )
     val taskMetrics = metricsOfTask
+    val start = running.watermarkStart
+    val markers = child.output.length - 1
     val sorted = arrivalSort.fold(child.execute())(_(child.execute()))
     new WindowStateStoreRDD(sorted, families, getStateInfo, running.stateRoot, session)(
       (store, rows) =>
-        if (task.input == Preaggregation.RowByRow)
-          new RealTimeWindowIterator(task, store, new TimedRows(rows), taskMetrics)
+        if (task.isRealTime)
+          RealTimeWindowIterator(
+            task,
+            store,
+            new TimedRows(rows).start(),
+            taskMetrics,
+            start,
+            markers
+          )
         else new StreamingWindowIterator(task, store, rows, taskMetrics)
     )
   }
@@ -167,6 +189,7 @@ final case class EventtideWindowExec(
     longMetric("commitTimeMs"),
     due,
     bounds,
+    inputs,
     report
   )
 

@@ -5,6 +5,7 @@ import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 
 import io.eventtide.kernel.time.Clamped
 import io.eventtide.kernel.window.{ByteSink, ByteSource, FrameWindowState}
+import io.eventtide.spark.operators.late.KeyedLateRows
 import io.eventtide.spark.operators.preagg.KeyedFrameReader
 import io.eventtide.spark.operators.{ResultProjection, WindowOperatorSpec}
 import io.eventtide.spark.state.{AggregateFunctions, BufferPool}
@@ -16,35 +17,31 @@ import io.eventtide.spark.state.{AggregateFunctions, BufferPool}
   * As an `AggregatingWindowOperator`, such a window would need more state and work per key; see
   * `docs/decisions.md` for the figures.
   *
-  * @param passed
-  *   the boundary up to which windows had closed before this batch
-  * @param emitted
-  *   the boundary up to which windows have been emitted, possibly without saving the key
-  * @param closing
-  *   the boundary up to which windows close when the rows so far have been added
+  * @param late
+  *   judges rows that are not aggregated: in real-time mode
   */
 private[window] final class FrameWindowOperator(
     spec: WindowOperatorSpec,
     state: FrameWindowState,
     calls: AggregateFunctions,
     buffers: BufferPool,
-    passed: Long,
-    emitted: Long,
-    closing: () => Long
+    limits: FrameLimits,
+    late: Option[KeyedLateRows]
 ) extends BufferingWindowOperator {
   private val results = new ResultProjection(spec)
   private val hasPane = spec.result.pane.nonEmpty
   private var hasRows = false // whether the key has rows in this batch
   private var savedAt = 0L
+  private val frames = spec.settings.spec.frames
 
-  def begin(): Unit = state.begin(passed)
+  def begin(): Unit = state.begin(limits.passed)
 
   def read(in: ByteSource): Unit = {
     hasRows = false
     state.read(in)
     savedAt = state.closed
-    state.discardClosedUpTo(emitted)
-    state.advanceTo(passed)
+    state.discardClosedUpTo(limits.emitted)
+    state.advanceTo(limits.passed)
   }
 
   def copyRecord(in: ByteSource, out: ByteSink): Unit = {
@@ -52,14 +49,27 @@ private[window] final class FrameWindowOperator(
     state.write(out)
   }
 
-  def add(rows: KeyedFrameReader): Unit = {
+  def add(rows: KeyedFrameReader): Unit =
+    if (late.isEmpty) add(rows.frame, rows.buffer)
+    else addRow(rows.frame, rows.buffer, late.get)
+
+  private def add(frame: Long, buffer: UnsafeRow): Unit = {
     hasRows = true
-    if (!state.add(rows.frame, buffers.input(rows.buffer))) KeyedWindowOperator.tooLate(rows.frame)
+    if (!state.add(frame, buffers.input(buffer))) KeyedWindowOperator.tooLate(frame)
   }
+
+  private def addRow(micros: Long, row: UnsafeRow, judge: KeyedLateRows): Unit =
+    if (!judge.refuses(micros, row)) {
+      if (micros < limits.lateBelow) judge.add(micros, row)
+      else {
+        add(frames.index(micros), row)
+        judge.pass(micros, rows = 1)
+      }
+    }
 
   def close(): Unit = ()
 
-  def next(): Boolean = state.next(closing())
+  def next(): Boolean = state.next(limits.closing)
 
   def row(key: UnsafeRow): InternalRow = {
     val values = calls.evaluate(buffers.row(state.result))
@@ -68,9 +78,13 @@ private[window] final class FrameWindowOperator(
 
   def isEmpty: Boolean = state.isEmpty
   override def hasOnlyClosed: Boolean =
-    !hasRows && Clamped.subtract(closing(), savedAt) <= FrameWindowOperator.FewWindows
+    !hasRows && Clamped.subtract(limits.closing, savedAt) <= FrameWindowOperator.FewWindows
   def due: Long = state.due
   def write(out: ByteSink): Unit = state.write(out)
+
+  override def reportSoFar(): Unit = late.foreach(_.reportSoFar())
+
+  override def emittedUpTo(limit: Long): Unit = limits.emitted = limit
 }
 
 private[window] object FrameWindowOperator {

@@ -64,6 +64,9 @@ private[window] trait KeyedWindowOperator {
 
   def write(out: ByteSink): Unit
 
+  /** Called when all windows up to a limit, as `WindowSettings.closedUpTo`, have been emitted. */
+  def emittedUpTo(limit: Long): Unit = ()
+
   /** Reports the numbers of rows on time and late while the task runs. */
   def reportSoFar(): Unit = ()
 

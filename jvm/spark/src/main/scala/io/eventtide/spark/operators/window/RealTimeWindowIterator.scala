@@ -3,19 +3,26 @@ package io.eventtide.spark.operators.window
 import org.apache.spark.sql.eventtide.TimedRows
 import org.apache.spark.sql.execution.streaming.state.StateStore
 
-import io.eventtide.spark.operators.TaskClock
+import io.eventtide.kernel.time.Clamped
+import io.eventtide.spark.operators.{TaskClock, WatermarkStart}
+import io.eventtide.spark.spi.{NextTimer, TaskInputState}
 
 /** Processes one partition in real-time mode, where a batch lasts for minutes: each row by itself,
   * with its results. Timers of the clock fire while no row arrives. The state is committed at the end
   * of the batch.
+  *
+  * @param marked
+  *   the query's watermark and the ordinal of the column with markers, if it closes the windows
   */
 private[window] final class RealTimeWindowIterator(
     task: WindowTaskSpec,
     store: StateStore,
     input: TimedRows,
-    metrics: WindowMetrics
+    metrics: WindowMetrics,
+    marked: Option[MarkedWatermark]
 ) extends StreamingWindowIterator(task, store, input, metrics) {
   private val noKeys = new KeyIdBitmap
+  private val closed = marked.map(_ => new DueWindows(task, state.byEnd, windows, state.closed))
   private var expired: DueKeyIterator = _ // null while no timer has expired
   private var reportedAt = System.nanoTime
 
@@ -34,11 +41,18 @@ private[window] final class RealTimeWindowIterator(
     } else if (hasGroupTimer) {
       openDue(groups.get.next())
       true
+    } else if (closed.exists(_.hasNext)) {
+      openDue(closed.get.next())
+      true
     } else if (hasExpiredTimer) {
       openDue(expired.next())
       true
-    } else if (!input.await(untilTimer)) {
+    } else if (!input.await(0) && !input.await(untilTimer)) {
       if (input.silentMicros >= RealTimeWindowIterator.EndOfBacklog) catchUp()
+      marked.foreach(_.advance())
+      true
+    } else if (marked.exists(_.isNext)) {
+      marked.get.take()
       true
     } else {
       groups.foreach(_.beginRow())
@@ -49,6 +63,9 @@ private[window] final class RealTimeWindowIterator(
     all.endRow()
     all.hasNext
   }
+
+  override protected def inputState: Option[TaskInputState] =
+    marked.map(_.state(store.id.partitionId))
 
   private def catchUp(): Unit = task.batch.clock match {
     case running: TaskClock.Running => running.catchUp()
@@ -72,14 +89,37 @@ private[window] final class RealTimeWindowIterator(
   }
 
   private def untilTimer: Long =
-    if (!task.hasProcessingTimers || !task.batch.isCredited) RealTimeWindowIterator.LongestWait
+    if (!task.batch.isCredited) RealTimeWindowIterator.LongestWait
     else {
-      val left = state.byClock.lowest - task.batch.now
+      val ofKeys = if (task.hasProcessingTimers) state.byClock.lowest else NextTimer.Never
+      val next = marked.fold(ofKeys)(of => math.min(ofKeys, of.advancesAt))
+      val left = Clamped.subtract(next, task.batch.now)
       math.max(0, math.min(RealTimeWindowIterator.LongestWait, left))
     }
 }
 
-private object RealTimeWindowIterator {
+private[window] object RealTimeWindowIterator {
+
+  /** @param start
+    *   the query's watermark before the batch, if it closes the windows
+    * @param markers
+    *   the ordinal of the column with its markers
+    */
+  def apply(
+      task: WindowTaskSpec,
+      store: StateStore,
+      rows: TimedRows,
+      metrics: WindowMetrics,
+      start: Option[WatermarkStart],
+      markers: Int
+  ): RealTimeWindowIterator = start.map(_.open()) match {
+    case Some(watermark) =>
+      val running = task.copy(batch = task.batch.copy(watermark = watermark))
+      val marked = new MarkedWatermark(running, watermark, rows, markers)
+      new RealTimeWindowIterator(running, store, rows, metrics, Some(marked))
+    case None => new RealTimeWindowIterator(task, store, rows, metrics, None)
+  }
+
   private val LongestWait = 250000L // micros; a clock that is set forward is seen after it
 
   /** The backlog has been read once no row has arrived for so long, in microseconds. */

@@ -51,7 +51,7 @@ private[window] final class RetainedRowWindowOperator(
   private val toStore = UnsafeProjection.create(bindReferences(rows.stored.get, rows.input))
   private val stored = new UnsafeRowContent
   private val late = log.map(new KeyedLateRows(spec, batch, _, () => batch.before))
-  private val lateBelow = batch.before.getOrElse(Long.MinValue)
+  private val lateBelow = new WatermarkLimit(identity)
   private val idleness = spec.settings.byKey.get.idleness // always set for such windows
   private var lastRow = Long.MinValue // the time of the last row, by the query's clock
 
@@ -77,7 +77,7 @@ private[window] final class RetainedRowWindowOperator(
     lastRow = math.max(lastRow, batch.now)
     if (late.isEmpty) take(micros, row)
     else if (!late.get.refuses(micros, row)) {
-      if (micros < lateBelow) late.get.add(micros, row)
+      if (micros < lateBelow.of(batch.before)) late.get.add(micros, row)
       else {
         take(micros, row)
         late.get.pass(micros, rows = 1)

@@ -9,7 +9,7 @@ import org.apache.spark.sql.execution.streaming.state.{
 }
 
 import io.eventtide.spark.operators.preagg.KeyedFrameReader
-import io.eventtide.spark.spi.{LaggingKey, LaggingKeys, NextTimer}
+import io.eventtide.spark.spi.{LaggingKey, LaggingKeys, NextTimer, TaskInputState}
 import io.eventtide.spark.state.{FrameStore, PartitionMeta}
 
 /** Processes one partition, one key at a time, and emits the rows of windows whose timers fire.
@@ -176,12 +176,17 @@ private[window] class StreamingWindowIterator(
     others.close()
     groups.foreach(_.finish())
     val next = nextTimer(state.finish(task.closing, bounds.highest))
+    inputState.foreach(metrics.report(store.id.partitionId, _))
     metrics.commit(store, counts, next, bounds.report)
   }
+
+  /** The state of the query's policies, if they run in the task. */
+  protected def inputState: Option[TaskInputState] = None
 
   /** Reports the counts and the next timers while the task runs. */
   protected final def reportSoFar(): Unit = {
     windows.reportSoFar()
+    inputState.foreach(metrics.report(store.id.partitionId, _))
     val next = nextTimer(state.metadata(task.closing, bounds.highest))
     metrics.report(store.id.partitionId, counts, next)
   }

@@ -3,7 +3,7 @@ package io.eventtide.spark.operators.window
 import org.apache.spark.sql.execution.metric.SQLMetric
 import org.apache.spark.sql.execution.streaming.state.StateStore
 
-import io.eventtide.spark.spi.{NextTimer, PartitionAccum}
+import io.eventtide.spark.spi.{NextTimer, PartitionAccum, TaskInputState}
 
 /** The metrics that tasks report; sent to the executors, where one task may have several
   * partitions.
@@ -15,6 +15,7 @@ private[window] final class WindowMetrics(
     commitMs: SQLMetric,
     due: PartitionAccum[NextTimer],
     bounds: PartitionAccum[Array[Long]],
+    inputs: PartitionAccum[TaskInputState],
     reportState: (StateStore, Long) => Unit
 ) extends Serializable {
 
@@ -32,6 +33,9 @@ private[window] final class WindowMetrics(
     commitMs += (System.nanoTime - start) / 1000000
     reportState(store, next.keys)
   }
+
+  /** Reports the state of the query's policies. */
+  def report(partition: Int, state: TaskInputState): Unit = inputs.add(partition -> state)
 
   /** Reports the counts since the last call, and the next timers. */
   def report(partition: Int, counts: WindowCounts, next: NextTimer): Unit = {

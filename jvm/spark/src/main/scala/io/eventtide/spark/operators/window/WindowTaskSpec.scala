@@ -7,6 +7,7 @@ import io.eventtide.kernel.rowwindow.RowLimits
 import io.eventtide.kernel.time.Clamped
 import io.eventtide.kernel.window.{BlockStore, FrameArchive, FrameWindowState}
 import io.eventtide.spark.latelog.LateLogWriter
+import io.eventtide.spark.operators.late.KeyedLateRows
 import io.eventtide.spark.operators.{
   BatchTime,
   BoundHashBuckets,
@@ -14,6 +15,7 @@ import io.eventtide.spark.operators.{
   PartitionBoundsInput,
   PartitionBoundsUpdate,
   Preaggregation,
+  TaskWatermark,
   WindowOperatorSpec
 }
 import io.eventtide.spark.state.{AggregateFunctions, BufferPool, FrameStore}
@@ -45,13 +47,15 @@ private[window] final case class WindowTaskSpec(
 ) {
   private def settings = spec.settings
 
+  private val passedLimit = new WatermarkLimit(settings.closedUpTo)
+  private val closingLimit = new WatermarkLimit(settings.closedUpTo)
+
   /** The limit up to which timers had fired before this batch, see `WindowSettings.closedUpTo`. */
-  val passed: Long = batch.before.fold(Long.MinValue)(settings.closedUpTo)
+  def passed: Long = passedLimit.of(batch.before)
 
   /** The limit up to which timers fire in this batch. */
-  val closing: Long =
-    if (batch.isPeek) FrameWindowState.Never
-    else batch.after.fold(Long.MinValue)(settings.closedUpTo)
+  def closing: Long =
+    if (batch.isPeek) FrameWindowState.Never else closingLimit.of(batch.after)
 
   def closes: Boolean = closing > passed
 
@@ -62,6 +66,10 @@ private[window] final case class WindowTaskSpec(
 
   val hasProcessingTimers: Boolean = settings.hasProcessingTimers
 
+  /** Whether rows are processed one by one as they arrive. */
+  def isRealTime: Boolean =
+    input == Preaggregation.RowByRow || input == Preaggregation.MarkedRows
+
   /** The state of a partition. */
   def open(store: StateStore): FrameStore = new FrameStore(
     store,
@@ -69,7 +77,7 @@ private[window] final case class WindowTaskSpec(
     batchId,
     () => batch.now,
     settings.timingOptions,
-    if (input == Preaggregation.RowByRow) WindowTaskSpec.CachedBytes else 0
+    if (isRealTime) WindowTaskSpec.CachedBytes else 0
   )
 
   /** The operator over a partition's state.
@@ -99,10 +107,12 @@ private[window] final case class WindowTaskSpec(
   ): BufferingWindowOperator =
     if (settings.hasFrameTimers) {
       val frames = newState(buffers, state.blocks)
-      val emitted = state.closed
-      new FrameWindowOperator(spec, frames, calls, buffers, passed, emitted, () => closing)
+      val limits = new TaskFrameLimits(this)
+      limits.emitted = state.closed
+      val late = log(state).map(new KeyedLateRows(spec, batch, _, () => batch.before))
+      new FrameWindowOperator(spec, frames, calls, buffers, limits, late)
     } else {
-      val time = if (batch.isPeek) batch.copy(before = watermarkOf(state)) else batch
+      val time = if (batch.isPeek) batch.copy(watermark = watermarkOf(state)) else batch
       new AggregatingWindowOperator(spec, time, archive(state), calls, buffers, log(state), groups)
     }
 
@@ -110,8 +120,8 @@ private[window] final case class WindowTaskSpec(
     spec.rows.filterNot(_ => isRewrite).flatMap(_ => batch.log).map(_.open(state.partition))
 
   /** The query's watermark when the state was saved. */
-  private def watermarkOf(state: FrameStore): Option[Long] =
-    Option.when(state.closed != Long.MinValue)(state.closed)
+  private def watermarkOf(state: FrameStore): TaskWatermark =
+    TaskWatermark.OfBatch(Option.when(state.closed != Long.MinValue)(state.closed), None)
 
   private def newState(buffers: BufferPool, blocks: BlockStore): FrameWindowState = {
     val closes = Clamped.subtract(closing, passed)

@@ -51,9 +51,13 @@ private[run] final class BatchEnd(run: RunState, recorder: LedgerRecorder) {
     orByOwnSettings(ended.info.batchId)(locked {
       clock.passed(ended.clockMicros)
       if (ended.info.watermarkMs > 0) inputs.raise(ended.watermarkMicros, ended.clockMicros)
+      ended.inputState match {
+        case Some(state) => inputs.resume(state, clock.saved.aheadMicros)
+        case None =>
+          if (counts) observe(ended.clockMicros, rows, leftBacklogs)
+          if (hadRows) inputs.emit(ended.clockMicros)
+      }
       inputs.refuse(rows)
-      if (counts) observe(ended.clockMicros, rows, leftBacklogs)
-      if (hadRows) inputs.emit(ended.clockMicros)
       take(ended, rows)
     })
   }

@@ -13,9 +13,10 @@ import org.apache.spark.sql.execution.streaming.operators.stateful.{
 import io.eventtide.kernel.time.Clamped
 import io.eventtide.spark.checkpoint.{EndOfInput, StatePartitions}
 import io.eventtide.spark.latelog.LateLog
+import io.eventtide.spark.operators.WatermarkStart
 import io.eventtide.spark.operators.watermark.{SubstreamStatsAccum, WatermarkBatchContext}
 import io.eventtide.spark.options.{AggregateHistory, WindowSettings}
-import io.eventtide.spark.spi.{BatchEventTimeStats, NextTimer, PartitionAccum}
+import io.eventtide.spark.spi.{BatchEventTimeStats, NextTimer, PartitionAccum, TaskInputState}
 
 /** The driver-side view of one micro-batch for the query's watermark nodes.
   *
@@ -88,6 +89,29 @@ final class BatchWatermark private[run] (
     this.bounds += window -> bounds
   }
 
+  private val taskInputs = mutable.ArrayBuffer.empty[PartitionAccum[TaskInputState]]
+
+  /** Registers the accumulator with which the tasks of a window report the policies' state. */
+  def register(inputs: PartitionAccum[TaskInputState]): Unit = synchronized {
+    taskInputs += inputs
+  }
+
+  /** The query's watermark before the batch, for tasks in which it moves. */
+  lazy val start: WatermarkStart = run.locked(TaskInputs.start(run.inputs, aheadMicros))
+
+  def inputPosition(nodeId: UUID): Int = run.locked(run.inputs.positions(nodeId))
+
+  /** The policies' state in the tasks after the batch; None if the watermark did not move in tasks.
+    */
+  private[run] def inputState: Option[TaskInputState] = synchronized {
+    TaskInputs.latest(taskInputs.toSeq.map(_.value))
+  }
+
+  /** As `inputState`, also of tasks that still run. */
+  private[run] def inputStateSoFar: Option[TaskInputState] = synchronized {
+    TaskInputs.latest(taskInputs.toSeq.map(_.soFar))
+  }
+
   /** The lateness bounds of a window's keys before this batch, broadcast to its tasks. */
   def broadcastBounds(window: Int): Broadcast[Array[Long]] = run.bounds.send(window)
 
@@ -116,7 +140,7 @@ final class BatchWatermark private[run] (
 
   /** Takes the value of an accumulator of a task that still runs; whether the batch has it. */
   private[run] def hear(accumulator: Long, value: Any): Boolean = synchronized {
-    val known = due.iterator.map(_._2) ++ late.valuesIterator.map(_.reports)
+    val known = due.iterator.map(_._2) ++ late.valuesIterator.map(_.reports) ++ taskInputs
     val found = known.find(_.id == accumulator)
     found.foreach(_.hear(value))
     found.isDefined

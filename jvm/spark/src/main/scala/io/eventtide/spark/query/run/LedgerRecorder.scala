@@ -26,7 +26,8 @@ private[run] final class LedgerRecorder(run: RunState) {
 
   /** Called at the end of a batch, before Spark commits it. */
   def endOfBatch(batchId: Long): Unit = {
-    val whole = ledger.wantsWhole || !recorded.exists(_.isOf(clock))
+    // In real-time mode, the state comes from a task, without what has changed in the batch.
+    val whole = query.isRealTime || ledger.wantsWhole || !recorded.exists(_.isOf(clock))
     write(batchId, whole, isCommitted = false)
   }
 

@@ -80,6 +80,17 @@ private[query] final class QueryInput(val nodeId: UUID, val settings: WatermarkS
     })
   }
 
+  /** The partitions with a backlog. */
+  def partitionsWithBacklog: Seq[String] =
+    substreams.report.filter(_.backlog == Backlog.Pending).map(_.name)
+
+  /** Takes that partitions have been read to their end. */
+  def endBacklogs(now: Long, partitions: Seq[String]): Unit = {
+    updateBacklogs(now, partitions.map(_ -> Backlog.Empty).toMap)
+    val known = substreams.report.filter(_.backlog != Backlog.Unknown).map(_.name)
+    retainPartitions(now, known.toSet)
+  }
+
   /** Removes partitions that the source does not have (any more), so that they do not delay the
     * watermark.
     *

@@ -6,7 +6,7 @@ import io.eventtide.kernel.watermark.{Backlog, Deadlines}
 import io.eventtide.spark.checkpoint.LedgerEntry
 import io.eventtide.spark.options.{SubstreamDescription, WatermarkSettings, WatermarkSettingsJson}
 import io.eventtide.spark.query.monitor.{InputReport, SubstreamLimit}
-import io.eventtide.spark.spi.BatchEventTimeStats
+import io.eventtide.spark.spi.{BatchEventTimeStats, TaskInputState}
 
 /** All inputs of a query combined: the watermark is the lowest of all inputs that are not idle. */
 private[query] final class QueryInputs(inputs: IndexedSeq[QueryInput]) {
@@ -31,6 +31,18 @@ private[query] final class QueryInputs(inputs: IndexedSeq[QueryInput]) {
 
   /** Begins in a checkpoint without batches. */
   def begin(now: Long): Unit = inputs.foreach(_.begin(now))
+
+  /** The settings of each input, by the id of its watermark node. */
+  def settingsById: Seq[(UUID, WatermarkSettings)] =
+    inputs.map(input => input.nodeId -> input.settings)
+
+  /** Continues from the state of a task, or of the driver before a batch. */
+  def resume(state: TaskInputState, aheadMicros: Long): Unit = {
+    inputs.zip(state.inputs).foreach { case (input, saved) =>
+      input.restore(Seq(saved), aheadMicros)
+    }
+    emittedMicros = state.emittedMicros
+  }
 
   /** Restores a full ledger entry and the incremental entries after it. */
   def restore(saved: Seq[LedgerEntry]): Unit = {
@@ -69,6 +81,18 @@ private[query] final class QueryInputs(inputs: IndexedSeq[QueryInput]) {
   /** Assumes a backlog for every partition until the sources report them. */
   def assumeBacklogs(now: Long, partitions: Map[Int, Map[String, Backlog]]): Unit =
     partitions.foreach { case (position, of) => inputs(position).assumeBacklogs(now, of) }
+
+  /** The partitions of sources with a backlog, by the position of their input. */
+  def partitionsWithBacklog: Seq[(Int, String)] = for {
+    position <- partitionInputs.keys.toSeq
+    name <- inputs(position).partitionsWithBacklog
+  } yield position -> name
+
+  /** Takes that partitions have been read to their end. */
+  def endBacklogs(now: Long, partitions: Seq[(Int, String)]): Unit =
+    partitions.groupMap(_._1)(_._2).foreach { case (position, names) =>
+      inputs(position).endBacklogs(now, names)
+    }
 
   /** Whether no rows until `now` would make a partition idle, or advance its watermark. */
   def isMovedByIdleness(now: Long): Boolean =
@@ -164,6 +188,11 @@ private[query] final class QueryInputs(inputs: IndexedSeq[QueryInput]) {
 }
 
 private[query] object QueryInputs {
+
+  /** Inputs without state. */
+  def of(settings: Seq[(UUID, WatermarkSettings)]): QueryInputs = new QueryInputs(
+    settings.map { case (nodeId, of) => new QueryInput(nodeId, of) }.toIndexedSeq
+  )
 
   // Rounds up, because the watermark reported to Spark is rounded down.
   private def wholeMs(micros: Long): Long = -Math.floorDiv(-micros, 1000L) * 1000

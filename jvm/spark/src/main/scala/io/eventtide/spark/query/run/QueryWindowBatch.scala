@@ -10,9 +10,16 @@ import org.apache.spark.sql.eventtide.StreamExecutionAccess
 import org.apache.spark.sql.execution.streaming.operators.stateful.StatefulOperatorStateInfo
 
 import io.eventtide.spark.latelog.LateLog
-import io.eventtide.spark.operators.{BatchTime, LatenessBounds, TaskClock, WindowBatchContext}
+import io.eventtide.spark.operators.{
+  BatchTime,
+  LatenessBounds,
+  TaskClock,
+  TaskWatermark,
+  WatermarkStart,
+  WindowBatchContext
+}
 import io.eventtide.spark.options.{AggregateHistory, WindowSettings}
-import io.eventtide.spark.spi.{NextTimer, PartitionAccum, PlanNodes}
+import io.eventtide.spark.spi.{NextTimer, PartitionAccum, PlanNodes, TaskInputState}
 
 /** The driver-side view of one micro-batch for one window of the query.
   *
@@ -41,11 +48,18 @@ private[spark] final class QueryWindowBatch private (
     if (isRealTime) TaskClock.Running(watermark.aheadMicros, watermark.isCredited)
     else TaskClock.OfBatch(watermark.clockMicros, watermark.isCredited),
     watermark.aheadMicros,
-    lateMicros,
-    closingMicros,
+    TaskWatermark.OfBatch(lateMicros, closingMicros),
     Some(lateLog),
     watermark.closesAll
   )
+
+  override lazy val watermarkStart: Option[WatermarkStart] =
+    Option.when(isRealTime && !settings.hasOwnTime)(watermark.start)
+
+  override def inputPosition(nodeId: UUID): Int = watermark.inputPosition(nodeId)
+
+  override def register(inputs: PartitionAccum[TaskInputState]): Unit =
+    watermark.register(inputs)
 
   override def isRealTime: Boolean = query.isRealTime
 

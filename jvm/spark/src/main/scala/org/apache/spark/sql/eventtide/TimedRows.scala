@@ -7,9 +7,12 @@ import org.apache.spark.TaskContext
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 
-/** Rows of a task's input that may block for minutes, as a pipelined shuffle does. A thread of its
-  * own reads them, so the task can wait for the next row for a limited time. Rows are copied into
-  * rows that have been read, so none is allocated once the queues are full.
+/** Rows of a task's input that may block for minutes, as a source and a pipelined shuffle do. A
+  * thread of its own reads them after `start`, so the task can wait for the next row for a limited
+  * time. Rows are copied into rows that have been read, so none is allocated once the queues are
+  * full.
+  *
+  * The input may put signals between the rows.
   */
 final class TimedRows(input: Iterator[InternalRow]) extends Iterator[InternalRow] {
   import TimedRows._
@@ -28,9 +31,25 @@ final class TimedRows(input: Iterator[InternalRow]) extends Iterator[InternalRow
     reader.interrupt()
     reader.join()
   }
-  reader.start()
 
-  /** Waits for the next row, or for the end of the input, for `micros` at most; whether it is there.
+  def start(): this.type = {
+    reader.start()
+    this
+  }
+
+  /** Puts a signal after the rows so far. The caller is the input, on its thread. */
+  def signal(value: AnyRef): Unit = ready.put(Signal(value))
+
+  /** The signal that comes before the next row; null if there is none. */
+  def takeSignal(): AnyRef = head match {
+    case Signal(value) =>
+      head = null
+      value
+    case _ => null
+  }
+
+  /** Waits for the next row, for a signal or for the end of the input, for `micros` at most; whether
+    * it is there.
     */
   def await(micros: Long): Boolean = {
     if (head == null) head = ready.poll(micros, MICROSECONDS)
@@ -39,6 +58,9 @@ final class TimedRows(input: Iterator[InternalRow]) extends Iterator[InternalRow
 
   /** How long no row has arrived. */
   def silentMicros: Long = (System.nanoTime - lastRow) / 1000
+
+  /** The next row, without moving to it; there is one. */
+  def upcoming: InternalRow = head.asInstanceOf[UnsafeRow]
 
   def hasNext: Boolean = {
     if (head == null) head = ready.take()
@@ -84,5 +106,6 @@ private object TimedRows {
   private val Capacity = 1024
 
   private case object End
+  private final case class Signal(value: AnyRef)
   private final case class Failed(failure: Throwable)
 }
