@@ -186,8 +186,6 @@ class RealTimeSuite extends AnyFunSuite with RealTimeQueries {
     }.getCondition
 
   private def checkRefusals(events: DataFrame): Unit = {
-    val shared = Eventtide.window(events).eventTime("ts", WatermarkPolicy.maxEventTime)
-    assert(refused(counts(shared.keyBy(events("key")).tumbling("1m"))) == "REAL_TIME_QUERY_SCOPE")
     assert(refused(byMinute(events), "append") == "REAL_TIME_OUTPUT_MODE")
     val ingested = Eventtide.withIngestionTime(events.drop("ts"), "ts")
     assert(refused(ingested.select("key", "v")) == "REAL_TIME_INGESTION_TIME")

@@ -72,13 +72,14 @@ private[query] final class PartitionBacklogs(query: StreamExecutionAccess, nodeI
     now.filter(_ => isNew).map((PartitionBacklogs.between _).tupled)
   }
 
-  // The end offset of the last batch, and the latest offset.
+  // The end offset of the last batch, and the latest offset. Before the first batch of real-time
+  // mode, each partition with rows may have a backlog.
   private def offsets(
       latest: (SupportsAdmissionControl, String) => Option[String]
   ): Option[(String, String)] =
     for {
       from <- source
-      end <- query.endOffset(from)
+      end <- query.endOffset(from).orElse(Option.when(query.isRealTime)("{}"))
       found <- latest(from, end)
     } yield end -> found
 }

@@ -2,6 +2,8 @@ package io.eventtide.spark.query.run
 
 import java.util.UUID
 
+import scala.util.Try
+
 import org.apache.spark.sql.eventtide.BatchInfo
 
 import io.eventtide.spark.options.WatermarkSettings
@@ -78,8 +80,20 @@ private[spark] final class QueryWatermark private[run] (run: RunState) {
           run.query.replaceStateIds(operator, ids)
         }
       }
+      if (run.query.isRealTime) takeBacklogs()
       plan(info)
     }
+
+  // A partition with a backlog delays the watermark in the batch before its first row.
+  private def takeBacklogs(): Unit = {
+    val latest = Try(run.backlogs.latest)
+    run.locked {
+      run.inputs.updateBacklogs(
+        run.clock.at(run.query.nowMs * 1000),
+        latest.getOrElse(run.backlogs.assumed)
+      )
+    }
+  }
 
   private def plan(info: BatchInfo): BatchWatermark = run.locked {
     run.timers.planned()

@@ -115,6 +115,7 @@ private[run] final class RunState(
 
   /** The report on the last batch that ended, or on the initial state before the first batch. */
   def report: WatermarkReport = locked {
+    val inputs = inputsSoFar
     WatermarkReport(
       lastBatch.fold(-1L)(_.batchId),
       lastBatch.fold(query.nowMs * 1000)(_.batch.nowMicros),
@@ -124,11 +125,18 @@ private[run] final class RunState(
       late.countsWith(running.toSeq.flatMap(_.lateLogs.values)),
       inputs.report(lastBatch.fold(Map.empty[Int, BatchEventTimeStats])(_.rows)),
       clock.saved,
-      outlook
+      outlook(inputs)
     )
   }
 
-  private def outlook: Outlook = {
+  // In real-time mode, the tasks of the running batch have the policies.
+  private def inputsSoFar: QueryInputs = running.flatMap(_.inputStateSoFar).fold(inputs) { state =>
+    val reported = QueryInputs.of(inputs.settingsById)
+    reported.resume(state, clock.saved.aheadMicros)
+    reported
+  }
+
+  private def outlook(inputs: QueryInputs): Outlook = {
     val now = clock.at(query.nowMs * 1000)
     Outlook(
       Some(now),
