@@ -1,4 +1,4 @@
-"""What windows in the time of keys have to give, computed from their rows one by one.
+"""What windows in real-time mode have to give, computed from their rows one by one.
 
 It shares no code with eventtide, and follows docs/reference/windows.md. Times are milliseconds.
 """
@@ -41,13 +41,13 @@ class Rules:
         The rows in windows, also in those that are still open.
     """
 
-    def __init__(self, *, lag: int = 0, delay: int = 0, of_groups: bool = False) -> None:
+    def __init__(self, *, lag: int = 0, delay: int = 0, scope: str = "key") -> None:
         self.results: list[Row] = []
         self.late: dict[int, str] = {}
         self.on_time = 0
-        self._lag, self._delay, self._of_groups = lag * 1000, delay * 1000, of_groups
+        self._lag, self._delay, self._scope = lag * 1000, delay * 1000, scope
         self._windows: defaultdict[Key, Open] = defaultdict(dict)
-        self._watermarks: dict[Key | int, int] = {}
+        self._watermarks: dict[Key | int | None, int] = {}
 
     def play(self, rows: Iterable[Row]) -> Self:
         """Take rows in their order."""
@@ -60,7 +60,7 @@ class Rules:
 
     def _offer(self, row: Row, time: int) -> None:
         key = row["user"], row["site"]
-        scope = row["site"] if self._of_groups else key
+        scope = {"key": key, "site": row["site"], "query": None}[self._scope]
         reached = self._watermarks.get(scope)
         window = self._window(self._windows[key], time)
         if reached is not None and window.end + self._delay <= reached:
@@ -73,7 +73,7 @@ class Rules:
         watermark = time - self._lag
         if reached is None or watermark > reached:
             self._watermarks[scope] = watermark
-            for each in [each for each in self._windows if scope in (each, each[1])]:
+            for each in [each for each in self._windows if scope in (each, each[1], None)]:
                 self._close(each, watermark)
 
     def _window(self, windows: Open, time: int) -> Window:

@@ -1,4 +1,4 @@
-"""The windows that are disturbed in real-time mode, all in the time of keys or of groups."""
+"""The windows that are disturbed in real-time mode."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import eventtide as et
 from eventtide import WatermarkPolicies
 from pyspark.sql import functions as F  # noqa: N812 - PySpark's own convention
 
-from tests.chaos import expected
+from tests.chaos import expected, streams
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 LAG = WatermarkPolicies.with_fixed_lag("3s")
 LATEST = WatermarkPolicies.max_event_time()
+LONGEST_LATE = int(streams.LATE_BY) + 1  # seconds
 
 
 @dataclass(frozen=True)
@@ -71,10 +72,18 @@ def _groups(events: DataFrame) -> WindowBuilder:
     return _window(events).watermark_scope("site").event_time("ts", LATEST).tumbling("10s")
 
 
+# The lag covers the disorder, and the rows of a site come from one partition of Kafka. So no row is
+# late, in any run.
+def _query(events: DataFrame) -> WindowBuilder:
+    lag = WatermarkPolicies.with_fixed_lag(f"{LONGEST_LATE}s")
+    return _window(events).event_time("ts", lag, substream="site").tumbling("10s")
+
+
 KINDS: dict[str, Timely] = {
     "tumbling": Timely(_tumbling, lambda: expected.Tumbling(10, delay=3)),
     "panes": Timely(_panes, lambda: expected.Panes(20, lag=3, every=3)),
     "sessions": Timely(_sessions, lambda: expected.Sessions(6, lag=3)),
     "counts": Timely(_counts, lambda: expected.Counts(5, every=2)),
-    "groups": Timely(_groups, lambda: expected.Tumbling(10, of_groups=True), changes_mode=False),
+    "groups": Timely(_groups, lambda: expected.Tumbling(10, scope="site"), changes_mode=False),
+    "query": Timely(_query, lambda: expected.Tumbling(10, lag=LONGEST_LATE, scope="query")),
 }

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, cast
 
 import eventtide as et
@@ -10,10 +13,12 @@ import pytest
 from eventtide import WatermarkPolicies
 from pyspark.sql import functions as F  # noqa: N812 - PySpark's own convention
 
+from tests.jars import BESIDE_SPARK
 from tests.pages import ROOT, blocks
 from tests.spark.queries import at
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
     from eventtide import WindowBuilder
@@ -28,6 +33,10 @@ pytestmark = pytest.mark.skipif(
 
 PAGE = ROOT / "docs/how-to/real-time.md"
 LONG = {"realTime": "1 hour"}
+SESSION = (
+    'SparkSession.builder.master("local[3]").config("spark.ui.enabled", "false")'
+    f'.config("spark.jars", "{",".join(BESIDE_SPARK)}")'
+)
 LATEST = WatermarkPolicies.max_event_time()
 
 
@@ -42,10 +51,7 @@ def test_the_example_of_the_page(broker: Broker, tmp_path: Path) -> None:
     """Windows leave within the batch; a key that is behind loses nothing by another."""
     broker.create("orders", 1)
     broker.create("counts", 1)
-    [example] = blocks(PAGE)
-    code = example.code.replace("localhost:9092", broker.address)
-    code = code.replace("/data/counts", str(tmp_path))
-    query = cast("StreamingQuery", ran(code)["query"])
+    query = started(example(broker, tmp_path))
     try:
         orders = [(0, "a"), (45, "b"), (3, "a"), (11, "a")]
         broker.send("orders", 0, *(f"{at(second)},{key}" for second, key in orders))
@@ -57,11 +63,53 @@ def test_the_example_of_the_page(broker: Broker, tmp_path: Path) -> None:
         query.stop()
 
 
-def ran(code: str) -> dict[str, object]:
-    """Return what a program has defined."""
+def test_the_lowest_partition_holds_the_watermark_of_the_query(
+    broker: Broker, tmp_path: Path
+) -> None:
+    """Also before its first row, which is in its backlog when the batch begins.
+
+    The query has its own process: it needs more cores than the session of the tests.
+    """
+    broker.create("orders2", 2)
+    broker.create("counts2", 1)
+    code = example(broker, tmp_path / "checkpoint").replace('    .watermark_scope("key")\n', "")
+    code = code.replace('"orders"', '"orders2"').replace('"counts"', '"counts2"')
+    code = code.replace("SparkSession.builder", SESSION)
+    broker.send("orders2", 0, *(f"{at(second)},a" for second in (0, 45, 90)))
+    broker.send("orders2", 1, f"{at(1)},a")
+    with running(code + "query.awaitTermination()\n", tmp_path):
+        broker.send("orders2", 1, f"{at(2)},a", f"{at(11)},a")
+        assert broker.await_values("counts2", 1) == ["a 00:00 3"]
+        broker.send("orders2", 1, f"{at(61)},b")
+        assert broker.await_values("counts2", 3) == ["a 00:00 3", "a 00:10 1", "a 00:40 1"]
+
+
+@contextmanager
+def running(code: str, folder: Path) -> Iterator[None]:
+    """Run a program in a process of its own, until the end of the block."""
+    with (folder / "log").open("w") as log:
+        process = subprocess.Popen(  # noqa: S603 - our own program
+            [sys.executable, "-c", code], stdout=log, stderr=log, cwd=folder
+        )
+        try:
+            yield
+        finally:
+            process.kill()
+            process.wait()
+
+
+def example(broker: Broker, folder: Path) -> str:
+    """Return the example of the page, with this broker and a checkpoint in a folder."""
+    [block] = blocks(PAGE)
+    code = block.code.replace("localhost:9092", broker.address)
+    return code.replace("/data/counts", str(folder))
+
+
+def started(code: str) -> StreamingQuery:
+    """Run a program that starts a query."""
     names: dict[str, object] = {}
     exec(code, names)  # noqa: S102 - a block of the docs
-    return names
+    return cast("StreamingQuery", names["query"])
 
 
 def test_a_session_without_the_setting_is_told_so(spark: SparkSession) -> None:

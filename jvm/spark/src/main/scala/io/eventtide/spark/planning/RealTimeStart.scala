@@ -11,9 +11,7 @@ import org.apache.spark.{SPARK_VERSION, SparkContext}
 import io.eventtide.spark.EventtideException
 import io.eventtide.spark.options.WindowSettings
 
-/** Refuses a query that cannot run in real-time mode, before it starts. A batch lasts for minutes and
-  * Spark moves its watermark between batches only, so windows must be in the time of their keys.
-  */
+/** Refuses a query that cannot run in real-time mode, before it starts. */
 private[spark] object RealTimeStart {
 
   def check(start: WriteToStreamStatement): Unit = {
@@ -46,8 +44,18 @@ private[spark] object RealTimeStart {
       case window: WindowAggregate =>
         val settings = window.settings
         refuse(settings.hasGroups && movesWithClock(settings), "GROUP_SCOPE")
+        if (!settings.hasOwnTime) window.foreach(checkPolicy)
       case _ => ()
     }
+  }
+
+  // The policies of the query run in the tasks of its windows.
+  private def checkPolicy(node: LogicalPlan): Unit = node match {
+    case watermark: PolicyWatermark =>
+      watermark.settings.policy.onlyOnDriver.headOption.foreach { name =>
+        throw EventtideException("REAL_TIME_POLICY", "policy" -> name)
+      }
+    case _ => ()
   }
 
   // The timers of groups are known per partition, not in an index.

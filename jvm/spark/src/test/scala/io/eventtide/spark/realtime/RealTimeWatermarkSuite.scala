@@ -1,11 +1,13 @@
 package io.eventtide.spark.realtime
 
 import org.apache.spark.sql.eventtide.RealTimePlans
+import org.apache.spark.sql.functions.sum
 import org.apache.spark.sql.streaming.Trigger
 import org.apache.spark.sql.{DataFrame, Row}
 import org.scalatest.Outcome
 import org.scalatest.funsuite.AnyFunSuite
 
+import io.eventtide.spark.storm.{Count, StormWindow}
 import io.eventtide.spark.{Eventtide, WatermarkOptions, WatermarkPolicy}
 
 /** Windows in the time of the query, in real-time mode: its watermark moves within a batch. */
@@ -100,6 +102,22 @@ class RealTimeWatermarkSuite extends AnyFunSuite with RealTimeQueries {
       events.addData(0, (0 until 600).map(second => at(second, "a", 1)))
       eventually(assert(emitted.map(_.getLong(1)) == (0 until 9).map(_ * 60L)))
       assert(emitted.forall(_.getLong(2) == 60))
+    }
+  }
+
+  test("windows of Storm run") {
+    val events = source()
+    val bolt = StormWindow()
+      .withTimestampField("ts")
+      .withTumblingWindow(Count(2))
+      .over(events.toDF())
+      .groupBy("key")
+      .withKeyTtl("1h")
+      .agg(sum("v").as("v"))
+    running(start(bolt.results.select("key", "v"), newFolder)) { query =>
+      events.addData(0, Seq(at(0, "a", 1), at(1, "a", 2), at(2, "a", 4)))
+      eventually(assert(emitted == Seq(Row("a", 3L))))
+      assert(query.lastProgress == null)
     }
   }
 

@@ -72,14 +72,15 @@ private[query] final class PartitionBacklogs(query: StreamExecutionAccess, nodeI
     now.filter(_ => isNew).map((PartitionBacklogs.between _).tupled)
   }
 
-  // The end offset of the last batch, and the latest offset. Before the first batch of real-time
-  // mode, each partition with rows may have a backlog.
+  // The end offset of the last batch, and the latest offset. In real-time mode, what Spark has as the
+  // end of a batch is a guess. There, each partition with rows may have a backlog at first.
   private def offsets(
       latest: (SupportsAdmissionControl, String) => Option[String]
   ): Option[(String, String)] =
     for {
       from <- source
-      end <- query.endOffset(from).orElse(Option.when(query.isRealTime)("{}"))
+      end <-
+        if (query.isRealTime) query.beginOffset(from).orElse(Some("{}")) else query.endOffset(from)
       found <- latest(from, end)
     } yield end -> found
 }

@@ -187,6 +187,12 @@ final class StreamExecutionAccess private (execution: StreamExecution) {
   def endOffset(source: SparkDataStream): Option[String] =
     execution.availableOffsets.get(source).map(_.json)
 
+  /** The offset of a source at which a batch of real-time mode begins, as JSON; None if the source
+    * has not been read yet.
+    */
+  def beginOffset(source: SparkDataStream): Option[String] =
+    execution.committedOffsets.get(source).map(_.json)
+
   /** Whether no source had data for the current batch. */
   def readNothing(isClock: SparkDataStream => Boolean): Boolean = {
     val starts = execution.getStartOffsetsOfLatestBatch
