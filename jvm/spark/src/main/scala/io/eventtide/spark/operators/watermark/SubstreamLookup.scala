@@ -1,7 +1,5 @@
 package io.eventtide.spark.operators.watermark
 
-import scala.collection.mutable
-
 import org.apache.spark.sql.catalyst.expressions.{SpecializedGettersReader, UnsafeRow}
 import org.apache.spark.sql.types._
 import org.apache.spark.unsafe.types.UTF8String
@@ -35,28 +33,16 @@ abstract class ColumnSubstreamLookup private[watermark] (discover: Seq[Any] => E
   protected final def discovered(key: Any): EventTimeStats = discover(Seq(key))
 }
 
-/** Looks up by one column that Spark represents as an integer; the integer is its hash. */
+/** Looks up by one column that Spark represents as an integer. */
 final class LongSubstreamLookup private[watermark] (
     kind: DataType,
     discover: Seq[Any] => EventTimeStats
 ) extends ColumnSubstreamLookup(discover) {
-  private val known = mutable.LongMap.empty[EventTimeStats]
-  private var lastKey = 0L
-  private var last: EventTimeStats = _ // null before the first row
+  private val known = new LongTable[EventTimeStats]
 
   def find(key: Long): EventTimeStats = {
-    if (key != lastKey || last == null) {
-      val found = known.getOrNull(key)
-      last = if (found != null) found else add(key)
-      lastKey = key
-    }
-    last
-  }
-
-  private def add(key: Long): EventTimeStats = {
-    val added = discovered(boxed(key))
-    known(key) = added
-    added
+    val found = known.find(key)
+    if (found != null) found else known.add(key, discovered(boxed(key)))
   }
 
   private def boxed(key: Long): Any = kind match {
