@@ -14,6 +14,7 @@ private[watermark] final class StringTable[V >: Null <: AnyRef] {
   private var words = new Array[Long](64 * 3) // first, second and length of each slot
   private var values = new Array[AnyRef](64) // null where the slot is free
   private var texts = new Array[UTF8String](64)
+  private var shift = 64 - 6 // leaves as many bits of a hash as a slot has
   private var used = 0
 
   /** The value of a string, or null. */
@@ -45,7 +46,7 @@ private[watermark] final class StringTable[V >: Null <: AnyRef] {
   /** The slot of the string, or the free slot for it. */
   private def slotOf(text: UTF8String, first: Long, second: Long): Int = {
     val mask = values.length - 1
-    var slot = StringTable.spread(first, second) & mask
+    var slot = StringTable.spread(first, second, shift)
     while (values(slot) != null && !isAt(slot, text, first, second)) slot = (slot + 1) & mask
     slot
   }
@@ -61,12 +62,14 @@ private[watermark] final class StringTable[V >: Null <: AnyRef] {
     words = new Array[Long](oldValues.length * 6)
     texts = new Array[UTF8String](oldValues.length * 2)
     values = new Array[AnyRef](oldValues.length * 2)
+    shift -= 1
     for (i <- oldValues.indices if oldValues(i) != null) put(oldTexts(i), oldValues(i))
   }
 }
 
 private[watermark] object StringTable {
   private val Odd = 0x9e3779b97f4a7c15L
+  private val OtherOdd = 0xd6e8feb86659fd93L
 
   private[watermark] def first(text: UTF8String): Long =
     if (text.numBytes >= 8) Platform.getLong(text.getBaseObject, text.getBaseOffset)
@@ -102,9 +105,10 @@ private[watermark] object StringTable {
     mixed
   }
 
-  /** A hash of a string's two words. */
-  private[watermark] def spread(first: Long, second: Long): Int =
-    (mix(mix(first) ^ second) >>> 32).toInt
+  /** The upper bits of a hash of a string's two words; the two products do not wait for each other.
+    */
+  private[watermark] def spread(first: Long, second: Long, shift: Int): Int =
+    ((first * Odd + second * OtherOdd) >>> shift).toInt
 
   /** The upper half is folded down first, because a product carries upwards only. */
   private def mix(word: Long): Long = (word ^ (word >>> 32)) * Odd

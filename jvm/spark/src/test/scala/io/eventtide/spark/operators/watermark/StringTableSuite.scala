@@ -33,10 +33,19 @@ class StringTableSuite extends AnyFunSuite {
     texts.foreach(value => assert(table.find(text(value)) == value))
   }
 
-  test("texts that differ at their end only are spread over the table") {
-    val texts = (0 until 1000).map(i => text(s"sensor-$i"))
-    val hashes =
-      texts.map(one => StringTable.spread(StringTable.first(one), StringTable.second(one)))
-    assert(hashes.map(_ & 2047).distinct.size > 600) // 1,000 of 2,048 at random: about 790
-  }
+  for (
+    (what, text) <- Seq[(String, Int => String)](
+      "at the end" -> (i => s"sensor-$i"),
+      "at the start" -> (i => s"$i-sensor"),
+      "in the middle" -> (i => s"s-$i-of-it"),
+      "of one word" -> (i => f"s$i%04d")
+    )
+  )
+    test(s"texts that differ $what only are spread over the table") {
+      val slots = (0 until 1000).map(i => slot(UTF8String.fromString(text(i))))
+      assert(slots.distinct.size > 600) // 1,000 of 2,048 at random: about 790
+    }
+
+  private def slot(text: UTF8String): Int =
+    StringTable.spread(StringTable.first(text), StringTable.second(text), 64 - 11)
 }
