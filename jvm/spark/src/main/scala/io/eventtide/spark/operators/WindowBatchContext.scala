@@ -4,6 +4,7 @@ import java.util.UUID
 
 import org.apache.spark.broadcast.Broadcast
 import org.apache.spark.sql.execution.streaming.operators.stateful.StatefulOperatorStateInfo
+import org.apache.spark.util.SerializableConfiguration
 
 import io.eventtide.spark.latelog.LateLog
 import io.eventtide.spark.options.{AggregateHistory, WindowSettings}
@@ -56,6 +57,11 @@ private[spark] trait WindowBatchContext {
   /** The folder of the state: the folder of `stateInfo`, or another folder after a repartitioning.
     */
   def stateRoot: String
+
+  /** The configuration of Hadoop with which the tasks open the state, the same for all batches of a
+    * run.
+    */
+  def hadoopConf: Broadcast[SerializableConfiguration]
 
   /** The watermark below which rows are late, in microseconds: windows up to it closed before this
     * batch.

@@ -167,18 +167,18 @@ final case class EventtideWindowExec(
     val start = running.watermarkStart
     val markers = child.output.length - 1
     val sorted = arrivalSort.fold(child.execute())(_(child.execute()))
-    new WindowStateStoreRDD(sorted, families, getStateInfo, running.stateRoot, session)(
-      (store, rows) =>
-        if (task.isRealTime)
-          RealTimeWindowIterator(
-            task,
-            store,
-            new TimedRows(rows).start(),
-            taskMetrics,
-            start,
-            markers
-          )
-        else new StreamingWindowIterator(task, store, rows, taskMetrics)
+    new WindowStateStoreRDD(
+      sorted,
+      families,
+      getStateInfo,
+      running.stateRoot,
+      running.hadoopConf,
+      session
+    )((store, rows) =>
+      if (task.isRealTime) {
+        val timed = new TimedRows(rows).start()
+        RealTimeWindowIterator(task, store, timed, taskMetrics, start, markers)
+      } else new StreamingWindowIterator(task, store, rows, taskMetrics)
     )
   }
 

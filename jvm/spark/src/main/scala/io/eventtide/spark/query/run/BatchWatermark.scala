@@ -9,6 +9,7 @@ import org.apache.spark.sql.eventtide.BatchInfo
 import org.apache.spark.sql.execution.streaming.operators.stateful.{
   EventTimeStats => SparkEventTimeStats
 }
+import org.apache.spark.util.SerializableConfiguration
 
 import io.eventtide.kernel.time.Clamped
 import io.eventtide.spark.checkpoint.{EndOfInput, StatePartitions}
@@ -49,6 +50,8 @@ final class BatchWatermark private[run] (
 
   /** The location of the windows' state, if it has been repartitioned. */
   def statePartitions: Option[StatePartitions] = run.epoch.statePartitions
+
+  def hadoopConf: Broadcast[SerializableConfiguration] = run.hadoopConf
 
   override def isRealTime: Boolean = run.query.isRealTime
 

@@ -8,6 +8,7 @@ import org.apache.spark.broadcast.Broadcast
 import org.apache.spark.sql.classic.SparkSession
 import org.apache.spark.sql.eventtide.StreamExecutionAccess
 import org.apache.spark.sql.execution.streaming.operators.stateful.StatefulOperatorStateInfo
+import org.apache.spark.util.SerializableConfiguration
 
 import io.eventtide.spark.latelog.LateLog
 import io.eventtide.spark.operators.{
@@ -80,6 +81,8 @@ private[spark] final class QueryWindowBatch private (
   override def stateRoot: String = watermark.statePartitions.fold(stateInfo.checkpointLocation) {
     _.path(new Path(query.checkpointRoot)).toString
   }
+
+  override def hadoopConf: Broadcast[SerializableConfiguration] = watermark.hadoopConf
 
   override def lateMicros: Option[Long] =
     WindowBatchContext.known(query.lateWatermarkMs(operatorId))

@@ -2,8 +2,10 @@ package io.eventtide.spark.query.run
 
 import scala.util.control.NonFatal
 
+import org.apache.spark.broadcast.Broadcast
 import org.apache.spark.sql.connector.read.streaming.SparkDataStream
 import org.apache.spark.sql.eventtide.StreamExecutionAccess
+import org.apache.spark.util.SerializableConfiguration
 
 import io.eventtide.spark.checkpoint.{BatchLedger, CheckpointStructure, RunEpoch}
 import io.eventtide.spark.latelog.LateRows
@@ -48,6 +50,13 @@ private[run] final class RunState(
   val drain = new DrainedQuery(query)
   val backlogs = new SourceBacklogs(query, ownInputs.partitionInputs)
   val bounds = new BroadcastBounds(query.session.sparkContext)
+
+  /** Serialized once: its thousand properties take milliseconds. */
+  lazy val hadoopConf: Broadcast[SerializableConfiguration] = {
+    val conf = query.session.sessionState.newHadoopConf()
+    query.session.sparkContext.broadcast(new SerializableConfiguration(conf))
+  }
+
   val metrics = new QueryMetrics(query, timers.hasWindows)
 
   /** The inputs of this run, or in a replayed batch the inputs of the batch's first run. */

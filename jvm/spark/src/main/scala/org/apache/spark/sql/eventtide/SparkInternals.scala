@@ -15,7 +15,7 @@ import org.apache.spark.sql.classic.{
 }
 import org.apache.spark.sql.execution.LogicalRDD
 import org.apache.spark.sql.execution.streaming.checkpointing.CommitLog
-import org.apache.spark.sql.execution.streaming.state.StateStoreCoordinatorRef
+import org.apache.spark.sql.execution.streaming.state.StateStoreProviderId
 import org.apache.spark.sql.internal.{Alias => ColumnAlias}
 import org.apache.spark.sql.streaming.DataStreamWriter
 import org.apache.spark.sql.types.StructType
@@ -72,8 +72,9 @@ object SparkInternals {
     field.get(writer).asInstanceOf[Dataset[_]]
   }
 
-  def stateCoordinator(session: SparkSession): StateStoreCoordinatorRef =
-    session.streams.stateStoreCoordinator
+  /** The executor that has a state store open. */
+  def storeLocation(session: SparkSession, store: StateStoreProviderId): Option[String] =
+    session.streams.stateStoreCoordinator.getLocation(store)
 
   /** A grouping key normalized as by Spark: 0.0 and -0.0 are one group, and so are all NaNs. */
   def normalized(key: NamedExpression): NamedExpression =

@@ -5,6 +5,7 @@ import java.nio.file.Files
 import scala.collection.mutable.ArrayBuffer
 
 import org.apache.spark.sql.eventtide.TestQuery
+import org.apache.spark.sql.execution.streaming.runtime.StreamingQueryWrapper
 import org.apache.spark.sql.expressions.Aggregator
 import org.apache.spark.sql.functions._
 import org.apache.spark.sql.types.StructType
@@ -94,6 +95,26 @@ final class EventtideWindowExecSuite extends AnyFunSuite with LocalSession {
       Row(1004L, 1007L, "a", 4L)
     )
     assert(rows(2).toSet == after)
+  }
+
+  test("the configuration of Hadoop is broadcast once in a run") {
+    val script = ScriptSource.create(schema)
+    val events =
+      spark.readStream.format(classOf[ScriptProvider].getName).option("script", script.id).load()
+    val result = tumbling(Seq(count(lit(1)).as("n")))(events).asInstanceOf[classic.DataFrame]
+    val checkpoint = Files.createTempDirectory("window").toString
+    val scripted = new TestQuery(result, "append", checkpoint, 1000000)
+    scripted.start(availableNow = false)
+    try {
+      val sent = Seq(second(1001), second(1005)).map { at =>
+        script.add(spark.createDataFrame(java.util.Arrays.asList(Row(at, "a", 1L)), schema))
+        scripted.awaitIdle()
+        val running = scripted.query.asInstanceOf[StreamingQueryWrapper].streamingQuery
+        running.lastExecution.executedPlan
+          .collectFirst { case window: EventtideWindowExec => window.batch.get.hadoopConf.id }
+      }
+      assert(sent.head.isDefined && sent.distinct.size == 1)
+    } finally scripted.stop()
   }
 
   private val anyKind = Seq(
