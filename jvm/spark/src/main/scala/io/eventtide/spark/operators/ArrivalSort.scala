@@ -5,10 +5,12 @@ import scala.collection.mutable
 import org.apache.spark.SparkEnv
 import org.apache.spark.rdd.RDD
 import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.catalyst.expressions.{Attribute, UnsafeProjection, UnsafeRow}
+import org.apache.spark.sql.catalyst.expressions.{Attribute, UnsafeRow}
 import org.apache.spark.sql.catalyst.types.DataTypeUtils
 import org.apache.spark.sql.execution.UnsafeExternalRowSorter
 import org.apache.spark.util.collection.unsafe.sort.PrefixComparators
+
+import io.eventtide.spark.state.Projections
 
 /** Sorts the rows of each partition by the number of their key, and the rows of a key in the order
   * of their arrival, which is the order in Spark's partitions before the shuffle.
@@ -61,7 +63,7 @@ private[operators] final class ArrivalSort(
     )
 
   private final class Prefix extends UnsafeExternalRowSorter.PrefixComputer {
-    private val number = UnsafeProjection.create(Seq(KeySortPrefix.withTask(keys, arrival)), input)
+    private val number = Projections.unsafe(Seq(KeySortPrefix.withTask(keys, arrival)), input)
     private val prefix = new UnsafeExternalRowSorter.PrefixComputer.Prefix
 
     override def computePrefix(row: InternalRow): UnsafeExternalRowSorter.PrefixComputer.Prefix = {

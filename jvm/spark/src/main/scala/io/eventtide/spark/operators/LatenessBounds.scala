@@ -1,6 +1,6 @@
 package io.eventtide.spark.operators
 
-import org.apache.spark.sql.catalyst.expressions.BindReferences.{bindReference, bindReferences}
+import org.apache.spark.sql.catalyst.expressions.BindReferences.bindReference
 import org.apache.spark.sql.catalyst.expressions.{
   Attribute,
   Expression,
@@ -10,6 +10,8 @@ import org.apache.spark.sql.catalyst.expressions.{
   UnsafeRow
 }
 import org.apache.spark.sql.catalyst.plans.physical.HashPartitioning
+
+import io.eventtide.spark.state.Projections
 
 /** The event time from which on no row of a key is late in one batch; times are in microseconds.
   *
@@ -84,7 +86,7 @@ private[spark] object LatenessBounds {
 
   /** The hash of a key over these columns. */
   def hashOf(together: Seq[Attribute]): UnsafeProjection =
-    UnsafeProjection.create(bindReferences(Seq(hash(together)), together))
+    Projections.unsafe(Seq(hash(together)), together)
 
   private def hash(together: Seq[Expression]): Expression =
     if (together.isEmpty) Literal(0) else Murmur3Hash(together, Seed)

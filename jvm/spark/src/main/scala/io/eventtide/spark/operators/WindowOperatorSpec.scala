@@ -5,14 +5,12 @@ import org.apache.spark.sql.catalyst.expressions.aggregate.AggregateFunction
 import org.apache.spark.sql.catalyst.expressions.{
   Ascending,
   Attribute,
-  BindReferences,
   Expression,
   JoinedRow,
   NamedExpression,
   ScalarSubquery,
   SortOrder,
   SpecificInternalRow,
-  UnsafeProjection,
   UnsafeRow
 }
 import org.apache.spark.sql.types.LongType
@@ -25,6 +23,7 @@ import io.eventtide.spark.state.{
   BufferLayout,
   BufferPart,
   BufferPool,
+  Projections,
   WindowStateLayout
 }
 
@@ -205,9 +204,7 @@ private[operators] final class ResultProjection(spec: WindowOperatorSpec) {
 
   private val columns = {
     val ResultLayout(bounds, aggregates, pane, columns, _) = spec.result
-    UnsafeProjection.create(
-      BindReferences.bindReferences(columns, spec.keys ++ bounds ++ aggregates ++ pane)
-    )
+    Projections.unsafe(columns, spec.keys ++ bounds ++ aggregates ++ pane)
   }
 
   /** The row of the window that ends at a boundary, valid until the next call. */

@@ -17,7 +17,6 @@ import org.apache.spark.sql.catalyst.expressions.{
   JoinedRow,
   MutableProjection,
   SpecificInternalRow,
-  UnsafeProjection,
   UnsafeRow
 }
 import org.apache.spark.sql.types.{DataType, ObjectType}
@@ -65,7 +64,7 @@ private[spark] final class AggregateFunctions(
   private def projection(
       of: DeclarativeAggregate => Seq[Expression],
       input: Seq[Attribute]
-  ): MutableProjection = MutableProjection.create(
+  ): MutableProjection = Projections.mutable(
     functions.flatMap {
       case declarative: DeclarativeAggregate => of(declarative)
       case other => Seq.fill(other.aggBufferAttributes.length)(NoOp)
@@ -84,7 +83,7 @@ private[spark] final class AggregateFunctions(
     val values = new SpecificInternalRow(types.toSeq)
     initialize(values)
     typed.foreach(_.serializeAggregateBufferInPlace(values))
-    UnsafeProjection.create(types).apply(values).copy()
+    Projections.columns(types.toSeq)(values).copy()
   }
 
   /** Merges a buffer of partial aggregation or a saved buffer. */
@@ -143,7 +142,7 @@ private[spark] final class AggregateFunctions(
   private lazy val lent = new SpecificInternalRow(types.toSeq)
 
   private lazy val deductValues =
-    MutableProjection.create(Inverse.expressions(functions, counts), attributes ++ inputs)
+    Projections.mutable(Inverse.expressions(functions, counts), attributes ++ inputs)
 
   /** Removes a merged buffer, for functions that can deduct. */
   def deduct(into: InternalRow, from: InternalRow): Unit =
@@ -151,8 +150,8 @@ private[spark] final class AggregateFunctions(
 
   private val results = new SpecificInternalRow(functions.map(_.dataType))
 
-  private val evaluated = MutableProjection
-    .create(
+  private val evaluated = Projections
+    .mutable(
       functions.map {
         case declarative: DeclarativeAggregate => declarative.evaluateExpression
         case _ => NoOp

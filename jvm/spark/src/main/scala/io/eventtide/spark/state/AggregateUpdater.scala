@@ -14,7 +14,6 @@ import org.apache.spark.sql.catalyst.expressions.{
   Expression,
   If,
   JoinedRow,
-  MutableProjection,
   Predicate
 }
 
@@ -34,7 +33,7 @@ private[spark] final class AggregateUpdater(
     buffers: Seq[Attribute],
     rows: InputColumns
 ) {
-  private val values = MutableProjection.create(
+  private val values = Projections.mutable(
     functions.zip(rows.filters).flatMap {
       case (function: DeclarativeAggregate, filter) => AggregateUpdater.values(function, filter)
       case (other, _) => Seq.fill(other.aggBufferAttributes.length)(NoOp)

@@ -11,7 +11,7 @@ import org.apache.spark.sql.types.{BinaryType, DataType}
   * written when it changes, with the state of the same batch.
   */
 private[spark] final class BufferLayoutStore(store: StateStore, families: WindowStateLayout) {
-  private val key = UnsafeProjection.create(families.partitionKeys).apply(InternalRow(1L))
+  private val key = Projections.columns(families.partitionKeys).apply(InternalRow(1L))
 
   /** The layout as `BufferLayout.text`; None in a new partition. */
   def read(): Option[String] =

@@ -1,11 +1,6 @@
 package io.eventtide.spark.state
 
-import org.apache.spark.sql.catalyst.expressions.{
-  JoinedRow,
-  SpecificInternalRow,
-  UnsafeProjection,
-  UnsafeRow
-}
+import org.apache.spark.sql.catalyst.expressions.{JoinedRow, SpecificInternalRow, UnsafeRow}
 import org.apache.spark.sql.execution.streaming.state.StateStore
 import org.apache.spark.sql.types.LongType
 
@@ -15,7 +10,7 @@ import io.eventtide.kernel.window.{BlockStore, ByteSink, ByteSource}
 private[state] final class KeyBlocks(store: StateStore, families: WindowStateLayout) {
   private val number = new SpecificInternalRow(Seq(LongType))
   private val joined = new JoinedRow
-  private val blockKeyOf = UnsafeProjection.create(families.blockKeys)
+  private val blockKeyOf = Projections.columns(families.blockKeys)
   private var key: UnsafeRow = _
   private var changed = false
 

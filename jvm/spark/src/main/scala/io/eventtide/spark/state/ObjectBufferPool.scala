@@ -3,7 +3,7 @@ package io.eventtide.spark.state
 import scala.collection.mutable
 
 import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.catalyst.expressions.{SpecificInternalRow, UnsafeProjection, UnsafeRow}
+import org.apache.spark.sql.catalyst.expressions.{SpecificInternalRow, UnsafeRow}
 import org.apache.spark.unsafe.Platform
 
 import io.eventtide.kernel.window.{ByteSink, ByteSource}
@@ -12,7 +12,7 @@ import io.eventtide.kernel.window.{ByteSink, ByteSource}
 private[state] final class ObjectBufferPool(calls: AggregateFunctions) extends BufferPool {
   private val rows = mutable.ArrayBuffer.empty[InternalRow] // free slots are null
   private val numbers = new IdPool
-  private val toBytes = UnsafeProjection.create(calls.types)
+  private val toBytes = Projections.columns(calls.types.toSeq)
   private val written = newRow()
   private val saved = new UnsafeRow(calls.types.length)
 

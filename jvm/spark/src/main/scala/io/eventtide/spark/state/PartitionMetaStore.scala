@@ -3,7 +3,7 @@ package io.eventtide.spark.state
 import java.nio.charset.StandardCharsets.UTF_8
 
 import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.catalyst.expressions.{UnsafeProjection, UnsafeRow}
+import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 import org.apache.spark.sql.execution.streaming.state.StateStore
 
 import io.eventtide.kernel.window.{ByteSink, ByteSource}
@@ -14,7 +14,7 @@ import io.eventtide.kernel.window.{ByteSink, ByteSource}
   */
 private[state] final class PartitionMetaStore(store: StateStore, families: WindowStateLayout) {
   private val key =
-    UnsafeProjection.create(families.partitionKeys).apply(InternalRow(PartitionMetaStore.Id))
+    Projections.columns(families.partitionKeys).apply(InternalRow(PartitionMetaStore.Id))
 
   /** The metadata after the previous batch; None in a new partition. */
   def read(): Option[PartitionMeta] =

@@ -6,7 +6,6 @@ import org.apache.spark.sql.catalyst.expressions.{
   GenericInternalRow,
   JoinedRow,
   SpecificInternalRow,
-  UnsafeProjection,
   UnsafeRow
 }
 import org.apache.spark.sql.eventtide.SparkShims
@@ -43,10 +42,10 @@ private[spark] final class TimerIndex(
   private val number = new SpecificInternalRow(Seq(LongType))
   private val joined = new JoinedRow
   private val noKey = new GenericInternalRow(layout.keys.length)
-  private val idOf = UnsafeProjection.create(layout.ids)
-  private val entryOf = UnsafeProjection.create(layout.entries)
+  private val idOf = Projections.columns(layout.ids)
+  private val entryOf = Projections.columns(layout.entries)
 
-  private val keyColumns = UnsafeProjection.create(
+  private val keyColumns = Projections.unsafe(
     layout.keys.fields.toSeq.zipWithIndex.map { case (field, i) =>
       BoundReference(numbers + i, field.dataType, field.nullable)
     }

@@ -1,11 +1,6 @@
 package io.eventtide.spark.state
 
-import org.apache.spark.sql.catalyst.expressions.{
-  BoundReference,
-  Expression,
-  UnsafeProjection,
-  UnsafeRow
-}
+import org.apache.spark.sql.catalyst.expressions.{BoundReference, Expression, UnsafeRow}
 import org.apache.spark.sql.execution.streaming.state.{
   StateStore,
   StateStoreIterator,
@@ -30,7 +25,7 @@ private[spark] final class WatermarkGroupStore(
   private val values = new BinaryRow
   private val source = new ByteSource
   private lazy val ids = new RecordIds
-  private val groupOf = UnsafeProjection.create(groupColumns)
+  private val groupOf = Projections.unsafe(groupColumns)
   private var group: UnsafeRow = _ // null before the first group
   private var stored = false
   private var isChanged = false

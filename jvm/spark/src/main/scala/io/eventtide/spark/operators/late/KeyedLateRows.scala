@@ -1,11 +1,11 @@
 package io.eventtide.spark.operators.late
 
-import org.apache.spark.sql.catalyst.expressions.BindReferences.bindReferences
-import org.apache.spark.sql.catalyst.expressions.{UnsafeProjection, UnsafeRow}
+import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 
 import io.eventtide.kernel.window.TimeRange
 import io.eventtide.spark.latelog.{LateLogWriter, LateReason}
 import io.eventtide.spark.operators.{AcceptedTimes, BatchTime, RowGaps, WindowOperatorSpec}
+import io.eventtide.spark.state.Projections
 
 /** Finds and logs the rows of a task that are in no window, by the watermark of each row's key.
   * Rows on time are counted.
@@ -20,7 +20,7 @@ private[operators] final class KeyedLateRows(
     watermark: () => Option[Long]
 ) {
   private val rows = spec.rows.get
-  private val toLog = UnsafeProjection.create(bindReferences(rows.logged, rows.input))
+  private val toLog = Projections.unsafe(rows.logged, rows.input)
   private val windows = spec.settings.windows
   private val timeAt = spec.keys.length
   private val times =

@@ -11,8 +11,7 @@ import org.apache.spark.sql.catalyst.expressions.{
   Attribute,
   AttributeSet,
   BindReferences,
-  Expression,
-  UnsafeProjection
+  Expression
 }
 import org.apache.spark.sql.catalyst.plans.physical.Partitioning
 import org.apache.spark.sql.execution.{CodegenSupport, SparkPlan, UnaryExecNode}
@@ -20,6 +19,7 @@ import org.apache.spark.sql.execution.{CodegenSupport, SparkPlan, UnaryExecNode}
 import io.eventtide.kernel.watermark.FutureGuard
 import io.eventtide.spark.operators.WindowBatchContext
 import io.eventtide.spark.options.WindowSettings
+import io.eventtide.spark.state.Projections
 
 /** Removes the rows that are not on time from the stream, before they are aggregated.
   *
@@ -47,7 +47,7 @@ final case class LateRowFilterExec(
     val (late, time, columns) = (judge, ordinal, logged)
     child.execute().mapPartitionsWithIndex { (partition, rows) =>
       val found = late.open(partition)
-      val toLog = UnsafeProjection.create(columns)
+      val toLog = Projections.unsafe(columns)
       rows.filter { row =>
         val missing = row.isNullAt(time)
         val micros = if (missing) 0 else row.getLong(time)

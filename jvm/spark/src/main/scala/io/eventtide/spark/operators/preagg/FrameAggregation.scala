@@ -13,8 +13,6 @@ import org.apache.spark.sql.catalyst.expressions.{
   Expression,
   GenericInternalRow,
   JoinedRow,
-  MutableProjection,
-  UnsafeProjection,
   UnsafeRow
 }
 import org.apache.spark.sql.eventtide.TaskMemory
@@ -22,7 +20,7 @@ import org.apache.spark.sql.execution.metric.SQLMetric
 import org.apache.spark.sql.types.{BinaryType, StructField, StructType}
 
 import io.eventtide.spark.operators.LookaheadIterator
-import io.eventtide.spark.state.AggregateUpdater
+import io.eventtide.spark.state.{AggregateUpdater, Projections}
 
 /** How rows update the buffers of their keys and frames; sent to the executors.
   *
@@ -65,7 +63,7 @@ private[preagg] final case class FrameAggregation(
     *   reserves this number of bytes; false if they are not available
     */
   private[preagg] def openWith(reserve: Long => Boolean): FrameHashMap = {
-    val empty = UnsafeProjection.create(initial)(InternalRow.empty).copy()
+    val empty = Projections.unsafe(initial)(InternalRow.empty).copy()
     new FrameHashMap(keys.length, empty, joiner, reserve)
   }
 
@@ -77,7 +75,8 @@ private[preagg] final case class FrameAggregation(
       )
     if (others.isEmpty) withFrames
     else {
-      val nulls = UnsafeProjection.create(others)(new GenericInternalRow(others.length)).copy()
+      val nulls =
+        Projections.columns(StructType(others))(new GenericInternalRow(others.length)).copy()
       val withNulls = GenerateUnsafeRowJoiner.create(StructType(keyColumns), others)
       new UnsafeRowJoiner {
         override def join(key: UnsafeRow, frames: UnsafeRow): UnsafeRow =
@@ -145,8 +144,8 @@ private[preagg] final class PartialFrameIterator(
 
 /** Updates the buffers of rows' keys and frames. */
 private[preagg] final class FrameUpdater(updates: FrameAggregation, frames: FrameHashMap) {
-  private val keyOf = UnsafeProjection.create(updates.keys)
-  private val update = MutableProjection.create(updates.values)
+  private val keyOf = Projections.unsafe(updates.keys)
+  private val update = Projections.mutable(updates.values, Nil)
   private val bufferAndRow = new JoinedRow
 
   def apply(row: InternalRow): Unit = {

@@ -1,16 +1,12 @@
 package io.eventtide.spark.operators.preagg
 
 import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.catalyst.expressions.{
-  Attribute,
-  Expression,
-  UnsafeProjection,
-  UnsafeRow
-}
+import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression, UnsafeRow}
 import org.apache.spark.sql.execution.ExternalAppendOnlyUnsafeRowArray
 import org.apache.spark.sql.internal.SQLConf
 
 import io.eventtide.spark.operators.LookaheadIterator
+import io.eventtide.spark.state.Projections
 
 /** Groups rows by key; the input is sorted by a number derived from the key.
   *
@@ -136,7 +132,7 @@ private[preagg] object KeyGroupingIterator {
       keys: Seq[Attribute],
       number: Expression
   ): KeyGroupingIterator = {
-    val numbers = UnsafeProjection.create(Seq(number), keys)
+    val numbers = Projections.unsafe(Seq(number), keys)
     val key = FrameReader.projection(keys, 0)
     new KeyGroupingIterator(
       rows,

@@ -10,7 +10,7 @@ import org.apache.spark.sql.catalyst.expressions.{
 }
 
 import io.eventtide.spark.operators.{KeySortPrefix, Preaggregation, WindowOperatorSpec}
-import io.eventtide.spark.state.AggregateFunctions
+import io.eventtide.spark.state.{AggregateFunctions, Projections}
 
 /** Reads rows that are grouped by key, aggregated or not, as one run per key, frame by frame.
   *
@@ -188,7 +188,7 @@ private[operators] object FrameReader {
   }
 
   /** Projects columns of a row; the first is at ordinal `from`. */
-  def projection(columns: Seq[Attribute], from: Int): UnsafeProjection = UnsafeProjection.create(
+  def projection(columns: Seq[Attribute], from: Int): UnsafeProjection = Projections.unsafe(
     columns.zipWithIndex.map { case (column, i) =>
       BoundReference(from + i, column.dataType, column.nullable)
     }

@@ -3,7 +3,7 @@ package io.eventtide.spark.operators.preagg
 import org.apache.spark.broadcast.Broadcast
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.codegen.GenerateUnsafeRowJoiner
-import org.apache.spark.sql.catalyst.expressions.{Attribute, UnsafeProjection, UnsafeRow}
+import org.apache.spark.sql.catalyst.expressions.{Attribute, UnsafeRow}
 import org.apache.spark.sql.execution.metric.SQLMetric
 import org.apache.spark.sql.types.StructType
 
@@ -15,6 +15,7 @@ import io.eventtide.spark.operators.{
   WindowBatchContext,
   WindowOperatorSpec
 }
+import io.eventtide.spark.state.Projections
 
 /** Finds the rows of a batch that are certainly on time; sent to the executors.
   *
@@ -115,7 +116,7 @@ private[preagg] final class OnTimeFrameIterator(
     sureRows: SQLMetric
 ) extends LookaheadIterator[InternalRow] {
   private val found = sure.open(frames, sureRows)
-  private val placeOf = UnsafeProjection.create(Seq(sure.place.partition, sure.place.hash))
+  private val placeOf = Projections.unsafe(Seq(sure.place.partition, sure.place.hash))
   private val take = new FrameUpdater(updates, frames)
   private val withoutFrames = GenerateUnsafeRowJoiner.create(
     StructType(updates.keyColumns ++ updates.others),

@@ -6,19 +6,14 @@ import java.util.BitSet
 import scala.collection.mutable
 
 import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.catalyst.expressions.{
-  BindReferences,
-  GenericInternalRow,
-  UnsafeProjection,
-  UnsafeRow
-}
+import org.apache.spark.sql.catalyst.expressions.{GenericInternalRow, UnsafeRow}
 import org.apache.spark.sql.catalyst.util.{ArrayData, GenericArrayData}
 import org.apache.spark.unsafe.Platform
 
 import io.eventtide.kernel.rowwindow.{RetainedRowWindows, RowLog, SegmentTree}
 import io.eventtide.spark.operators.{ResultProjection, WindowOperatorSpec}
 import io.eventtide.spark.options.WindowKind
-import io.eventtide.spark.state.{AggregateFunctions, BufferPool}
+import io.eventtide.spark.state.{AggregateFunctions, BufferPool, Projections}
 
 /** Emits the results of the windows of one key at a time. */
 private[window] trait ResultEmitter {
@@ -121,8 +116,8 @@ private[window] final class RowResults(
 ) extends ResultEmitter {
   private val rows = new RowBatchReader(windows.log, spec.rows.get.stored.get.length)
   private val shownKey =
-    UnsafeProjection.create(BindReferences.bindReferences(spec.result.key, spec.keys))
-  private val toLine = UnsafeProjection.create(spec.output.map(_.dataType).toArray)
+    Projections.unsafe(spec.result.key, spec.keys)
+  private val toLine = Projections.columns(spec.output.map(_.dataType))
   private val line = new GenericInternalRow(3)
   private val windowLine = new GenericInternalRow(4)
   private val keyLine = new GenericInternalRow(2)

@@ -1,8 +1,7 @@
 package io.eventtide.spark.operators.window
 
 import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.catalyst.expressions.BindReferences.bindReferences
-import org.apache.spark.sql.catalyst.expressions.{UnsafeProjection, UnsafeRow}
+import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 import org.apache.spark.unsafe.Platform
 
 import io.eventtide.kernel.rowwindow.{RetainedRowWindows, RowContent, RowLimits}
@@ -12,7 +11,7 @@ import io.eventtide.spark.operators.late.KeyedLateRows
 import io.eventtide.spark.operators.preagg.KeyedFrameReader
 import io.eventtide.spark.operators.{BatchTime, WindowOperatorSpec}
 import io.eventtide.spark.options.WindowKind
-import io.eventtide.spark.state.{AggregateFunctions, BufferPool}
+import io.eventtide.spark.state.{AggregateFunctions, BufferPool, Projections}
 
 /** The stores of a key's rows: the rows of windows, and the rows that the watermark has not
   * reached.
@@ -48,7 +47,7 @@ private[window] final class RetainedRowWindowOperator(
     else new AggregatedResults(spec, kind, windows, calls, buffers)
 
   private val rows = spec.rows.get
-  private val toStore = UnsafeProjection.create(bindReferences(rows.stored.get, rows.input))
+  private val toStore = Projections.unsafe(rows.stored.get, rows.input)
   private val stored = new UnsafeRowContent
   private val late = log.map(new KeyedLateRows(spec, batch, _, () => batch.before))
   private val lateBelow = new WatermarkLimit(identity)
