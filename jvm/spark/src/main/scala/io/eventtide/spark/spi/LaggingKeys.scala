@@ -37,7 +37,8 @@ private[spark] final case class LaggingKey(
   */
 private[spark] final class LaggingKeys(columns: Seq[Attribute], known: Seq[Array[Byte]]) {
   private val left = mutable.HashSet.from(known.map(rowOf)) // known keys not yet processed
-  private val lowest = mutable.PriorityQueue.empty[LaggingKey](Ordering.by(_.watermark))
+  private val lowest = new Array[LaggingKey](LaggingKeys.Most) // in no order
+  private var size = 0
   private lazy val nameOf = SubstreamName.of(columns.map(_.dataType))
 
   /** Records a processed key, replacing its previous values. The caller may reuse `key` afterwards.
@@ -45,18 +46,34 @@ private[spark] final class LaggingKeys(columns: Seq[Attribute], known: Seq[Array
   def offer(key: UnsafeRow, watermark: Option[Long], due: => Long): Unit = {
     if (left.nonEmpty) left.remove(key): Unit
     remove(key)
-    watermark.filterNot(isAbove).foreach { low =>
-      if (!isFull || low < lowest.head.watermark) put(key, low, due)
+    if (watermark.isDefined) {
+      val low = watermark.get
+      if (!isFull || low < lowest(highest).watermark) put(key, low, due)
     }
   }
 
-  private def isFull: Boolean = lowest.size == LaggingKeys.Most
-  private def isAbove(watermark: Long): Boolean = isFull && watermark > lowest.head.watermark
+  private def isFull: Boolean = size == LaggingKeys.Most
 
-  private def remove(key: UnsafeRow): Unit = if (lowest.exists(isOf(key))) {
-    val others = lowest.toSeq.filterNot(isOf(key))
-    lowest.clear()
-    lowest ++= others
+  /** The position of the key with the highest watermark. */
+  private def highest: Int = {
+    var found = 0
+    var i = 1
+    while (i < size) {
+      if (lowest(i).watermark > lowest(found).watermark) found = i
+      i += 1
+    }
+    found
+  }
+
+  private def remove(key: UnsafeRow): Unit = {
+    var i = 0
+    while (i < size && !isOf(key)(lowest(i))) i += 1
+    if (i < size) removeAt(i)
+  }
+
+  private def removeAt(i: Int): Unit = {
+    size -= 1
+    lowest(i) = lowest(size)
   }
 
   private def isOf(key: UnsafeRow)(one: LaggingKey): Boolean =
@@ -71,15 +88,16 @@ private[spark] final class LaggingKeys(columns: Seq[Attribute], known: Seq[Array
   private def put(key: UnsafeRow, watermark: Long, due: Long): Unit = if (
     due != FrameWindowState.Never
   ) {
-    if (isFull) { val _ = lowest.dequeue() }
+    if (isFull) removeAt(highest)
     val name = nameOf(key.toSeq(columns.map(_.dataType)))
-    lowest += LaggingKey(key.getBytes, name, watermark, due)
+    lowest(size) = LaggingKey(key.copy().getBytes, name, watermark, due)
+    size += 1
   }
 
   /** The known keys that were not processed. */
   def unseen: Seq[UnsafeRow] = left.toSeq
 
-  def result: Seq[LaggingKey] = lowest.toSeq.sortBy(_.watermark)
+  def result: Seq[LaggingKey] = lowest.take(size).toSeq.sortBy(_.watermark)
 
   private def rowOf(bytes: Array[Byte]): UnsafeRow = {
     val row = new UnsafeRow(columns.length)
