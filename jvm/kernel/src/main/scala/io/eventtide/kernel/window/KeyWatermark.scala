@@ -81,12 +81,18 @@ final class PerKeyWatermark(spec: PolicySpec, credited: => Boolean, latest: => L
   private val isCapped = spec.movesWithClock // only such a policy can be ahead of its rows
   private val usesLate = spec.usesLate
   private var capped = new MonotonicMax
+  private var current = Option.empty[Long]
   private var highest = Long.MinValue
   private var lowest = Long.MaxValue
 
   def isShared: Boolean = false
 
   def begin(): Unit = {
+    beginPolicy()
+    current = found
+  }
+
+  private def beginPolicy(): Unit = {
     policy = spec.create()
     if (isCapped) capped = new MonotonicMax
     forget()
@@ -97,7 +103,9 @@ final class PerKeyWatermark(spec: PolicySpec, credited: => Boolean, latest: => L
     lowest = Long.MaxValue
   }
 
-  def watermark: Option[Long] =
+  def watermark: Option[Long] = current
+
+  private def found: Option[Long] =
     if (isCapped) Option.when(capped.known)(capped.value)
     else Option.when(policy.known)(policy.watermark)
 
@@ -116,6 +124,7 @@ final class PerKeyWatermark(spec: PolicySpec, credited: => Boolean, latest: => L
     else if (credited) policy.tick(now)
     if (isCapped && policy.known)
       capped.raise(math.min(policy.watermark, if (hasRows) highest else Long.MaxValue)): Unit
+    current = found
     forget()
   }
 
@@ -129,9 +138,10 @@ final class PerKeyWatermark(spec: PolicySpec, credited: => Boolean, latest: => L
   }
 
   def read(in: ByteSource): Unit = {
-    begin()
+    beginPolicy()
     policy.restore(bytes.from(in))
     if (isCapped) capped.restore(bytes.from(in))
+    current = found
   }
 }
 
