@@ -4,13 +4,11 @@ import java.nio.ByteOrder
 
 import org.apache.spark.sql.catalyst.expressions.codegen.{CodegenContext, ExprCode}
 import org.apache.spark.sql.catalyst.expressions.{
-  BitwiseAnd,
   BitwiseOr,
   Cast,
   Coalesce,
   Expression,
   Literal,
-  Murmur3Hash,
   ShiftLeft,
   ShiftRightUnsigned,
   UnaryExpression
@@ -26,20 +24,15 @@ import org.apache.spark.sql.types.{
   TimestampType
 }
 
+import io.eventtide.spark.state.KeyPages
+
 /** A sort prefix that brings the rows of a key together.
   *
   * Rows are radix-sorted by this number, without comparisons. Different keys may share a number.
   */
 private[operators] object KeySortPrefix {
 
-  /** Differs from the seed of Spark's partitioning, because each partition has only keys of a few
-    * hashes by that seed.
-    */
-  private val Seed = 43
-
-  /** The number of a null key. No shorter integer has it, and a long only above 2^39^. The bits of
-    * a task are below it.
-    */
+  /** The number of a null key. No shorter integer has it, and a long only above 2^39^. */
   private val NullPrefix = 1L << 31
 
   /** The bits of `MonotonicallyIncreasingID` that count the rows of a task. */
@@ -50,15 +43,11 @@ private[operators] object KeySortPrefix {
     case _ => hash(keys)
   }
 
-  private def hash(keys: Seq[Expression]) =
-    Cast(BitwiseAnd(Murmur3Hash(keys, Seed), Literal(Int.MaxValue)), LongType)
+  /** The hash of the keys, which is the order of the state's pages. */
+  def hash(keys: Seq[Expression]): Expression = Cast(KeyPages.hash(keys), LongType)
 
-  /** As `apply`, with the lower 31 bits free. */
-  def aboveTask(keys: Seq[Expression]): Expression = keys match {
-    case Nil => Literal(0L)
-    case Seq(key @ IntegralKey(_)) if IntegralKey.isShort(key) => apply(keys)
-    case _ => ShiftLeft(hash(keys), Literal(32))
-  }
+  /** The hash of the keys, with the lower 32 bits free. */
+  def aboveTask(keys: Seq[Expression]): Expression = ShiftLeft(hash(keys), Literal(32))
 
   /** The number of a key, then the task before the shuffle, from the row's place in its arrival. */
   def withTask(keys: Seq[Expression], arrival: Expression): Expression =
@@ -73,9 +62,6 @@ private[operators] object IntegralKey {
   def unapply(key: Expression): Option[Expression] = Option.when(masks.contains(key.dataType))(key)
 
   private val Word = -1L // all bits
-
-  /** Whether the key is in the upper 32 bits of its `LittleEndianOrder`. */
-  def isShort(key: Expression): Boolean = masks(key.dataType) != Word
 
   /** For each type, the mask of its bits in a row, with the value widened to 64 bits. Types shorter
     * than a word are the lower bits of the word only on little-endian machines.

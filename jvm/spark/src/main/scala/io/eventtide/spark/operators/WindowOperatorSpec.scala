@@ -98,7 +98,9 @@ private[spark] final case class WindowOperatorSpec(
 
   /** The number by which rows are sorted, to bring the rows of a key near each other. */
   private[operators] def keyNumber: Expression =
-    if (arrival.isDefined) KeySortPrefix.aboveTask(keys) else KeySortPrefix(keys)
+    if (arrival.isDefined) KeySortPrefix.aboveTask(keys)
+    else if (families.hasPages) KeySortPrefix.hash(keys)
+    else KeySortPrefix(keys)
 
   /** The sort of rows whose order in a key is that of their arrival; None for other rows. */
   private[operators] def arrivalSort(input: Preaggregation): Option[ArrivalSort] =

@@ -43,10 +43,9 @@ private[spark] final class FrameStore(
     cachedBytes: Long = 0
 ) {
   families.create(store)
-  private val records: KeyRecords =
-    if (cachedBytes > 0) new KeyRecords.Cached(store, cachedBytes) else new KeyRecords.Direct(store)
   private val meta = new PartitionMetaStore(store, families)
   private val before = meta.read() // the partition's metadata after the previous batch
+  private val records = KeyRecords(store, families, before, cachedBytes)
 
   val byEnd = new TimerIndex(store, families.eventTimers, before.map(_.byEnd))
   val byClock = new TimerIndex(store, families.processingTimers, before.map(_.byClock))
@@ -229,8 +228,8 @@ private[spark] final class FrameStore(
     *   the new value of `watermark`
     */
   def finish(closing: Long, highest: Long): PartitionMeta = {
-    val now = metadata(closing, highest)
     records.flush()
+    val now = metadata(closing, highest)
     meta.write(now)
     now
   }
@@ -244,18 +243,16 @@ private[spark] final class FrameStore(
     highest,
     timingOptions,
     eventTimer.counts,
-    processingTimer.counts
+    processingTimer.counts,
+    records.pageBits
   )
 
   /** A snapshot of all keys with state. */
-  def allKeys: StateStoreIterator[UnsafeRowPair] = {
-    records.flush()
-    store.iterator()
-  }
+  def allKeys: StateStoreIterator[UnsafeRowPair] = records.all
 
   // State in a format before 6 has keys, but no metadata under this name.
   private def checkKeys(): Unit = {
-    val all = allKeys
+    val all = store.iterator()
     try if (all.hasNext) idOf(all.next().value): Unit
     finally all.close()
   }
@@ -281,7 +278,7 @@ private[spark] final class FrameStore(
 private[spark] object FrameStore {
 
   /** Raised with every change of the format; see "State format" in CHANGELOG.md. */
-  val Version = 7
+  val Version = 8
 
   /** Refuses state in an unknown format. */
   private[state] def checkVersion(found: Int): Unit =

@@ -2,8 +2,14 @@ package io.eventtide.spark.state
 
 import java.util.LinkedHashMap
 
+import scala.jdk.CollectionConverters._
+
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
-import org.apache.spark.sql.execution.streaming.state.StateStore
+import org.apache.spark.sql.execution.streaming.state.{
+  StateStore,
+  StateStoreIterator,
+  UnsafeRowPair
+}
 
 /** The window state of the keys of one partition, as rows of one binary column. */
 private[state] trait KeyRecords {
@@ -18,9 +24,36 @@ private[state] trait KeyRecords {
 
   /** Called before the store is read or committed. */
   def flush(): Unit
+
+  /** A snapshot of all keys with their states; a pair is valid until the next one. */
+  def all: StateStoreIterator[UnsafeRowPair]
+
+  /** The place of a key in the order in which keys are best read and written. */
+  def place(key: UnsafeRow): Int = 0
+
+  /** The bits of a key's hash that determine its page; 0 without pages. */
+  def pageBits: Int = 0
 }
 
 private[state] object KeyRecords {
+
+  /** The records of a partition.
+    *
+    * @param before
+    *   the metadata of the partition; None in a new partition
+    * @param cachedBytes
+    *   how much state of keys is kept in memory until the end of the batch; 0 for none
+    */
+  def apply(
+      store: StateStore,
+      families: WindowStateLayout,
+      before: Option[PartitionMeta],
+      cachedBytes: Long
+  ): KeyRecords = {
+    val stored =
+      if (families.hasPages) new KeyPages(store, families, before) else new Direct(store)
+    if (cachedBytes > 0) new Cached(stored, cachedBytes) else stored
+  }
 
   /** Reads from the store and writes to it at once. */
   final class Direct(store: StateStore) extends KeyRecords {
@@ -28,6 +61,7 @@ private[state] object KeyRecords {
     def put(key: UnsafeRow, value: UnsafeRow): Unit = store.put(key, value)
     def remove(key: UnsafeRow): Unit = store.remove(key)
     def flush(): Unit = ()
+    def all: StateStoreIterator[UnsafeRowPair] = store.iterator()
   }
 
   /** Keeps the last keys in memory and writes a key when others need its place. In real-time mode, a
@@ -36,7 +70,7 @@ private[state] object KeyRecords {
     * @param most
     *   the size of the keys in memory, in bytes; at least one key is kept
     */
-  final class Cached(store: StateStore, most: Long) extends KeyRecords {
+  final class Cached(stored: KeyRecords, most: Long) extends KeyRecords {
     private val cached =
       new LinkedHashMap[UnsafeRow, CachedRecord](1 << 10, LoadFactor, /* accessOrder = */ true)
     private var current: CachedRecord = _ // the record of the last call; null before the first
@@ -62,7 +96,18 @@ private[state] object KeyRecords {
       current.isChanged = true
     }
 
-    def flush(): Unit = cached.values.forEach(write(_))
+    def flush(): Unit = {
+      val changed = cached.values.asScala.filter(_.isChanged).toArray
+      changed.sortBy(record => stored.place(record.key)).foreach(write)
+      stored.flush()
+    }
+
+    def all: StateStoreIterator[UnsafeRowPair] = {
+      flush()
+      stored.all
+    }
+
+    override def pageBits: Int = stored.pageBits
 
     private def select(key: UnsafeRow): Unit =
       if (current == null || current.key != key) {
@@ -72,8 +117,8 @@ private[state] object KeyRecords {
 
     private def load(key: UnsafeRow): Unit = {
       current = new CachedRecord(key)
-      val stored = store.get(key)
-      if (stored != null) current.begin(stored)
+      val state = stored.get(key)
+      if (state != null) current.begin(state)
       cached.put(key, current)
       bytes += current.size
       evict()
@@ -91,8 +136,8 @@ private[state] object KeyRecords {
     }
 
     private def write(record: CachedRecord): Unit = if (record.isChanged) {
-      if (record.exists) store.put(record.key, record.value)
-      else if (record.isStored) store.remove(record.key)
+      if (record.exists) stored.put(record.key, record.value)
+      else if (record.isStored) stored.remove(record.key)
       record.isStored = record.exists
       record.isChanged = false
     }

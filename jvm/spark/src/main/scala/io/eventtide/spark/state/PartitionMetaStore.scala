@@ -32,6 +32,7 @@ private[state] final class PartitionMetaStore(store: StateStore, families: Windo
     writeText(metadata.timingOptions, out)
     metadata.eventTimers.write(out)
     metadata.processingTimers.write(out)
+    out.putCount(metadata.pageBits.toLong)
     store.put(key, values.end(), WindowStateLayout.PartitionMeta)
   }
 
@@ -62,7 +63,7 @@ private[state] object PartitionMetaStore {
     )
     metadata.eventTimers.read(in)
     metadata.processingTimers.read(in)
-    metadata
+    metadata.copy(pageBits = in.getCount().toInt)
   }
 
   private def readText(in: ByteSource): String = {
@@ -89,6 +90,8 @@ private[state] object PartitionMetaStore {
   *   the keys by their timers, if these are watermarks
   * @param processingTimers
   *   the keys by their processing-time timers
+  * @param pageBits
+  *   the bits of a key's hash that determine its page; 0 without pages
   */
 private[spark] final case class PartitionMeta(
     keys: Long,
@@ -98,5 +101,6 @@ private[spark] final case class PartitionMeta(
     watermark: Long,
     timingOptions: String,
     eventTimers: TimerHistogram = new TimerHistogram,
-    processingTimers: TimerHistogram = new TimerHistogram
+    processingTimers: TimerHistogram = new TimerHistogram,
+    pageBits: Int = 0
 )

@@ -3,7 +3,6 @@ package io.eventtide.spark.state
 import org.apache.spark.sql.catalyst.expressions.{
   BoundReference,
   Literal,
-  Murmur3Hash,
   UnsafeProjection,
   UnsafeRow
 }
@@ -54,6 +53,11 @@ private[state] final class StateRecords(families: WindowStateLayout, partitions:
     }
   }
 
+  private def keyRows(store: StateStore, family: String): Iterator[UnsafeRowPair] =
+    if (family == StateStore.DEFAULT_COL_FAMILY_NAME && families.hasPages)
+      KeyPages.all(store, families)
+    else store.iterator(family)
+
   private def placed(
       store: StateStore,
       family: String,
@@ -62,20 +66,20 @@ private[state] final class StateRecords(families: WindowStateLayout, partitions:
       rank: Int
   ): Iterator[(Place, StateRecord)] = {
     val placeOf = hashes(schema, columns)
-    store.iterator(family).map { row =>
+    keyRows(store, family).map { row =>
       val place = placeOf(row.key)
       ((place.getInt(0), place.getInt(1).toLong << 1 | rank), recordOf(family, row))
     }
   }
 
-  // The partition as Spark's shuffle chooses it, and a hash that keeps groups together.
+  // The partition as Spark's shuffle chooses it, and a hash that keeps groups and pages together.
   private def hashes(schema: StructType, columns: Seq[Int]): UnsafeProjection = {
     val values =
       columns.map(at => BoundReference(at, schema(at).dataType, nullable = true))
     UnsafeProjection.create(
       if (values.isEmpty) Seq(Literal(0), Literal(0))
       else
-        Seq(HashPartitioning(values, partitions).partitionIdExpression, Murmur3Hash(values, 0))
+        Seq(HashPartitioning(values, partitions).partitionIdExpression, KeyPages.hash(values))
     )
   }
 

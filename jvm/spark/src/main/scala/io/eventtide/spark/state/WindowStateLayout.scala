@@ -24,6 +24,7 @@ import io.eventtide.spark.EventtideException
   *
   * {{{
   *   default            keys                -> state     all frames of a key, or newest and oldest
+  *   pages              hash of keys        -> states    the small states of several keys
   *   blocks             keys, first frame   -> frames    the frames between, of long windows
   *   history            keys, first frame   -> frames    closed frames that late rows may change
   *   event_timers       end, keys           -> key id    the first timer by event time, in order
@@ -32,6 +33,8 @@ import io.eventtide.spark.EventtideException
   *   groups             group               -> time      the shared watermark of its keys
   *   group_timers       group id, end, keys -> key id    as event_timers, by the group's watermark
   * }}}
+  *
+  * With `pages`, the default family has only the keys with larger states.
   *
   * For windows that retain rows, `blocks` has the rows of windows, and `history` the rows above the
   * watermark.
@@ -63,6 +66,11 @@ private[spark] final case class WindowStateLayout(
 
   /** The ordinals of the key columns by which keys are partitioned; empty for one partition. */
   def together: Seq[Int] = groups.getOrElse(keys.indices)
+
+  /** Whether small states of several keys are in one record, see `KeyPages`. Keys that share a
+    * watermark come in the order of their groups, so their pages would be read several times.
+    */
+  def hasPages: Boolean = !hasFrameTimers && groups.isEmpty
 
   /** The columns of `groups`. */
   private[state] def groupKeys: StructType = StructType(groups.getOrElse(Nil).map(keys(_)))
@@ -110,11 +118,19 @@ private[spark] final case class WindowStateLayout(
     Seq(WindowStateLayout.Blocks, WindowStateLayout.History).foreach { family =>
       store.createColFamilyIfAbsent(family, blockKeys, frames, blocks)
     }
+    if (hasPages) createPages(store)
     Seq(eventTimers, processingTimers).foreach(_.create(store))
     if (groups.isDefined) createGroups(store)
     val one = NoPrefixKeyStateEncoderSpec(partitionKeys)
     val metadata = WindowStateLayout.bytes("metadata")
     store.createColFamilyIfAbsent(WindowStateLayout.PartitionMeta, partitionKeys, metadata, one)
+  }
+
+  private def createPages(store: StateStore): Unit = {
+    val keys = StructType(Seq(WindowStateLayout.number("page")))
+    val states = WindowStateLayout.bytes("states")
+    val one = NoPrefixKeyStateEncoderSpec(keys)
+    store.createColFamilyIfAbsent(WindowStateLayout.Pages, keys, states, one)
   }
 
   private def createGroups(store: StateStore): Unit = {
@@ -144,6 +160,7 @@ private[state] final case class IndexLayout(
 }
 
 private[spark] object WindowStateLayout {
+  val Pages = "pages"
   val Blocks = "blocks"
   val History = "history"
   val EventTimers = "event_timers"

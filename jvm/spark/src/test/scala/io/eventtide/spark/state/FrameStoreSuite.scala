@@ -131,6 +131,6 @@ final class FrameStoreSuite extends AnyFunSuite with PartitionBatches {
     }
     val error = intercept[EventtideException](batch((_, _) => ()))
     assert(error.condition == "STATE_VERSION")
-    assert(error.getMessage.contains("has format version 1; this version of Eventtide reads 7"))
+    assert(error.getMessage.contains("has format version 1; this version of Eventtide reads 8"))
   }
 }

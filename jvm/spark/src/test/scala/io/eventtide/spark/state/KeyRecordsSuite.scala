@@ -41,7 +41,7 @@ final class KeyRecordsSuite extends AnyFunSuite with PartitionBatches {
       val expected = mutable.Map.empty[Int, Seq[Byte]]
       expected ++= inBatch(stored)
       for (_ <- 1 to 5) inBatch { store =>
-        val records = new KeyRecords.Cached(store, size)
+        val records = new KeyRecords.Cached(new KeyRecords.Direct(store), size)
         for (_ <- 1 to 400) {
           val id = random.nextInt(30)
           assert(bytesOf(records.get(key(id))) == expected.get(id))
@@ -65,7 +65,7 @@ final class KeyRecordsSuite extends AnyFunSuite with PartitionBatches {
   test("a large cache writes nothing before the flush") {
     inBatch { store =>
       val before = stored(store)
-      val records = new KeyRecords.Cached(store, 1L << 20)
+      val records = new KeyRecords.Cached(new KeyRecords.Direct(store), 1L << 20)
       for (id <- 100 to 200) records.put(key(id), valueOf(Array[Byte](1)))
       for (id <- 100 to 150) records.remove(key(id))
       assert(stored(store) == before)

@@ -9,7 +9,7 @@ import org.apache.spark.sql.catalyst.expressions.{
   UnsafeRow
 }
 
-import io.eventtide.spark.operators.{KeySortPrefix, Preaggregation, WindowOperatorSpec}
+import io.eventtide.spark.operators.{Preaggregation, WindowOperatorSpec}
 import io.eventtide.spark.state.{AggregateFunctions, Projections}
 
 /** Reads rows that are grouped by key, aggregated or not, as one run per key, frame by frame.
@@ -88,8 +88,7 @@ private[operators] object KeyedFrameReader {
     def columns = spec.rows.get.input.length
     input match {
       case Preaggregation.Off =>
-        val number = spec.keyNumber
-        together(rows, keys, new FrameReader.RawRow(keys.length), number)
+        together(rows, keys, new FrameReader.RawRow(keys.length), spec.keyNumber)
       case Preaggregation.RowByRow | Preaggregation.MarkedRows =>
         val key = FrameReader.projection(keys, 0)
         new KeyedFrameReader(rows, key(_), new FrameReader.RawRow(keys.length), readsAhead = false)
@@ -97,10 +96,10 @@ private[operators] object KeyedFrameReader {
         val packed =
           new PackedFramesReader(columns, calls.empty, MapSideFrameAggregateExec.FrameTimeColumns)
         val frames = new FrameReader.Mixed(keys.length, columns, packed)
-        together(rows, keys, frames, KeySortPrefix(keys))
+        together(rows, keys, frames, spec.keyNumber)
       case Preaggregation.AllByKey =>
         val frames = new PackedFramesReader(keys.length, calls.empty)
-        together(rows, keys, frames, KeySortPrefix(keys))
+        together(rows, keys, frames, spec.keyNumber)
       case Preaggregation.AllByFrame =>
         KeyedFrameReader(rows, keys, new FrameReader.SingleFrame(keys.length, calls.attributes))
     }

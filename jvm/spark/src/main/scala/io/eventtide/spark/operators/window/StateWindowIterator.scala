@@ -17,7 +17,7 @@ private[window] final class StateWindowIterator(task: WindowTaskSpec, store: Sta
     SharedWatermarkGroups(task, state, task.openBounds(store.id.partitionId, state))
   new StateRewrite(task, store, state, calls, buffers).ifChanged(groups)
   protected val windows: KeyedWindowOperator = task.operator(state, calls, buffers, groups)
-  private val entries = store.iterator()
+  private val entries = state.allKeys
 
   private val watermark = new GenericInternalRow(1)
   private val withWatermark = new JoinedRow
