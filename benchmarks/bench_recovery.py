@@ -12,6 +12,7 @@ import signal
 import statistics
 import tempfile
 import time
+from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -23,7 +24,7 @@ from turns import rates, session
 from workload import Windows, even, events
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from figures import Settings
     from pyspark.sql import SparkSession
@@ -56,7 +57,7 @@ def run(*, quick: bool) -> Iterator[Figure]:
             for ours in SIDES if pair % 2 else reversed(SIDES):
                 copy = folder / "again"
                 shutil.copytree(folder / _side(ours), copy)
-                took[ours].append(alone(_recover, copy, ours=ours))
+                took[ours].append(alone(recover, copy, partial(_start, ours=ours)))
                 shutil.rmtree(copy)
     yield _figure(*(took[ours] for ours in SIDES))
 
@@ -119,11 +120,13 @@ def _run(checkpoint: Path, ours: bool) -> None:  # noqa: FBT001 - of a process
         _start(spark, checkpoint, ours=ours).awaitTermination()
 
 
-def _recover(checkpoint: Path, *, ours: bool) -> tuple[float, float]:
+def recover(
+    checkpoint: Path, start: Callable[[SparkSession, Path], StreamingQuery]
+) -> tuple[float, float]:
     """Return the milliseconds until the first commit, and those of the JVM's CPU."""
     with session() as spark:
         committed, cpu, began = _last(checkpoint / "commits"), cpu_seconds(), time.monotonic()
-        query = _start(spark, checkpoint, ours=ours)
+        query = start(spark, checkpoint)
         while _last(checkpoint / "commits") == committed:
             failure = query.exception()
             if failure is not None:

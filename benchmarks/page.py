@@ -33,6 +33,7 @@ ORDER = (
     "profile",
     "profile_before",
     "state",
+    "large_state",
     "watermark",
     "policies",
     "substreams",
