@@ -104,11 +104,13 @@ private[spark] final case class WindowOperatorSpec(
 
   /** The sort of rows whose order in a key is that of their arrival; None for other rows. */
   private[operators] def arrivalSort(input: Preaggregation): Option[ArrivalSort] =
-    for (column <- arrival if input == Preaggregation.Off)
-      yield new ArrivalSort(keys, column, rows.get.input)
+    for (column <- arrival if input == Preaggregation.PackedRows)
+      yield new ArrivalSort(keys, column, rows.get.input :+ Preaggregation.newPacks)
 
-  // Rows of a group are sorted by the group first, and some sessions are in the order of time.
-  private def arrival: Option[Attribute] =
+  /** The column with the arrival of a row, if rows of a key are processed in that order. Rows of a
+    * group are sorted by the group first, and some sessions are in the order of time.
+    */
+  private[spark] def arrival: Option[Attribute] =
     rows.filter(_.groups.isEmpty).flatMap { rows =>
       rows.order.filter(_.exprId != rows.input(keys.length).exprId)
     }

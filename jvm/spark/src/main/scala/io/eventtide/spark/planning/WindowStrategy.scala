@@ -12,6 +12,7 @@ import io.eventtide.spark.operators.late.{LateRowFilterExec, LateRowFilterSpec}
 import io.eventtide.spark.operators.preagg.{
   MapSideFrameAggregateExec,
   OnTimeRowFilter,
+  PackedRowsExec,
   PartialFrameAggregateExec
 }
 import io.eventtide.spark.operators.watermark.TimeMarkerExec
@@ -64,6 +65,7 @@ final case class WindowStrategy(session: SparkSession) extends SparkStrategy {
       val child = input match {
         case Preaggregation.MarkedRows => marked(window, batch.get, rows)
         case Preaggregation.Off | Preaggregation.RowByRow => rows
+        case Preaggregation.PackedRows => packed(planned.window, rows)
         case Preaggregation.OnTimeRows => byKeyIfOnTime(planned, batch, rows)
         case Preaggregation.AllByFrame => byFrame(planned)
         case Preaggregation.AllByKey => byKey(planned)
@@ -84,8 +86,12 @@ final case class WindowStrategy(session: SparkSession) extends SparkStrategy {
       else Preaggregation.AllByFrame
     else if (WindowStrategy.isStrict && MapSideFrameAggregateExec.supports(window, aggregates))
       Preaggregation.OnTimeRows
+    else if (window.arrival.isDefined) Preaggregation.PackedRows
     else Preaggregation.Off
   }
+
+  private def packed(window: WindowOperatorSpec, rows: SparkPlan): SparkPlan =
+    PackedRowsExec(window.keys, window.arrival.get, Preaggregation.newPacks, rows)
 
   private def byKeyIfOnTime(
       planned: WindowPlanning,

@@ -92,10 +92,14 @@ private[operators] object KeyedFrameReader {
       case Preaggregation.RowByRow | Preaggregation.MarkedRows =>
         val key = FrameReader.projection(keys, 0)
         new KeyedFrameReader(rows, key(_), new FrameReader.RawRow(keys.length), readsAhead = false)
+      case Preaggregation.PackedRows =>
+        val packs = new RowPacker.Reader(columns, columns, keys.length)
+        val frames = new FrameReader.Mixed(keys.length, columns, packs, aggregates = false)
+        together(rows, keys, frames, spec.keyNumber)
       case Preaggregation.OnTimeRows =>
         val packed =
           new PackedFramesReader(columns, calls.empty, MapSideFrameAggregateExec.FrameTimeColumns)
-        val frames = new FrameReader.Mixed(keys.length, columns, packed)
+        val frames = new FrameReader.Mixed(keys.length, columns, packed, aggregates = true)
         together(rows, keys, frames, spec.keyNumber)
       case Preaggregation.AllByKey =>
         val frames = new PackedFramesReader(keys.length, calls.empty)
@@ -168,10 +172,14 @@ private[operators] object FrameReader {
     def buffer: UnsafeRow = row
   }
 
-  /** Rows that are not aggregated, mixed with rows that hold a key's packed frames in the column
-    * after the row columns.
+  /** Rows that are not aggregated, mixed with rows that hold packed frames or rows of a key in the
+    * column after the row columns.
+    *
+    * @param aggregates
+    *   whether packed frames are aggregated rows
     */
-  final class Mixed(keyCount: Int, columns: Int, packed: PackedFramesReader) extends FrameReader {
+  final class Mixed(keyCount: Int, columns: Int, packed: FrameReader, aggregates: Boolean)
+      extends FrameReader {
     private val rawRow = new RawRow(keyCount)
     private var now: FrameReader = rawRow
 
@@ -183,7 +191,7 @@ private[operators] object FrameReader {
     def next(): Boolean = now.next()
     def frame: Long = now.frame
     def buffer: UnsafeRow = now.buffer
-    override def isAggregated: Boolean = now eq packed
+    override def isAggregated: Boolean = aggregates && (now eq packed)
   }
 
   /** Projects columns of a row; the first is at ordinal `from`. */

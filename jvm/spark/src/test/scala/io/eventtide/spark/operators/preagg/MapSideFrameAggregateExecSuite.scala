@@ -180,7 +180,7 @@ private object MapSideFrameAggregateExecSuite {
     def of(rows: Iterator[InternalRow], empty: UnsafeRow): Totals = {
       val packed =
         new PackedFramesReader(Columns, empty, MapSideFrameAggregateExec.FrameTimeColumns)
-      val frames = new FrameReader.Mixed(1, Columns, packed)
+      val frames = new FrameReader.Mixed(1, Columns, packed, aggregates = true)
       rows.foldLeft(Totals()) { (totals, row) =>
         frames.begin(row)
         if (frames.isAggregated) takeFrames(totals, frames, empty.numFields)
