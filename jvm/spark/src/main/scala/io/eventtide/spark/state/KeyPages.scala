@@ -139,7 +139,7 @@ private[spark] object KeyPages {
   /** The most keys of an average page. More would make batches cheaper that have rows of most keys,
     * and others dearer.
     */
-  private val KeysOfPage = 16L
+  private val KeysOfPage = 8L
 
   /** The maximum size of a state in a page, in bytes. */
   private val Most = 256
