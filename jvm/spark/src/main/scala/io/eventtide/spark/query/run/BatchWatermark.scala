@@ -100,7 +100,7 @@ final class BatchWatermark private[run] (
   }
 
   /** The query's watermark before the batch, for tasks in which it moves. */
-  lazy val start: WatermarkStart = run.locked(TaskInputs.start(run.inputs, aheadMicros))
+  def start: WatermarkStart = run.locked(TaskInputs.start(run.inputs, aheadMicros))
 
   def inputPosition(nodeId: UUID): Int = run.locked(run.inputs.positions(nodeId))
 
