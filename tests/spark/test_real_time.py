@@ -75,6 +75,8 @@ def test_the_lowest_partition_holds_the_watermark_of_the_query(
     code = example(broker, tmp_path / "checkpoint").replace('    .watermark_scope("key")\n', "")
     code = code.replace('"orders"', '"orders2"').replace('"counts"', '"counts2"')
     code = code.replace("SparkSession.builder", SESSION)
+    subscribed = '.option("subscribe", "orders2")'
+    code = code.replace(subscribed, subscribed + '.option("startingOffsets", "earliest")')
     broker.send("orders2", 0, *(f"{at(second)},a" for second in (0, 45, 90)))
     broker.send("orders2", 1, f"{at(1)},a")
     with running(code + "query.awaitTermination()\n", tmp_path):

@@ -34,8 +34,9 @@ if TYPE_CHECKING:
 
 REFUSED = {
     "windows-state1": r"LEDGER_VERSION\] .* version 3; .* reads 9",
-    "windows-state5": r"STATE_VERSION\] .* version 5; .* reads 7",
-    "windows-state6": r"STATE_VERSION\] .* version 6; .* reads 7",
+    "windows-state5": r"STATE_VERSION\] .* version 5; .* reads 8",
+    "windows-state6": r"STATE_VERSION\] .* version 6; .* reads 8",
+    "windows-state7": r"STATE_VERSION\] .* version 7; .* reads 8",
 }
 GO_ON = sorted({file.name.partition(".")[0] for file in KEPT.glob("*.tar.gz")} - set(REFUSED))
 
@@ -45,7 +46,7 @@ def unpacked(name: str, folder: Path) -> Path:
     with tarfile.open(KEPT / f"{name}.tar.gz") as archive:
         archive.extractall(folder / "checkpoint", filter="data")
     if name in REFUSED:  # what is refused is to be the rest
-        with tarfile.open(KEPT / "windows-state7.tar.gz") as archive:
+        with tarfile.open(KEPT / "windows-state8.tar.gz") as archive:
             archive.extract("./eventtide/plan", folder / "checkpoint", filter="data")
     return folder / "checkpoint"
 
