@@ -76,7 +76,8 @@ def _groups(events: DataFrame) -> WindowBuilder:
 # late, in any run.
 def _query(events: DataFrame) -> WindowBuilder:
     lag = WatermarkPolicies.with_fixed_lag(f"{LONGEST_LATE}s")
-    return _window(events).event_time("ts", lag, substream="site").tumbling("10s")
+    window = _window(events).event_time("ts", lag, substream="site", expected=["0", "1"])
+    return window.tumbling("10s")
 
 
 KINDS: dict[str, Timely] = {
