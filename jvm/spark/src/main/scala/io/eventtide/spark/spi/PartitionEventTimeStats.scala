@@ -60,12 +60,8 @@ final class PartitionEventTimeStats extends Externalizable {
   /** Whether rows since the last call of `takeRecent` have raised the highest time of a substream, in
     * whole milliseconds. False if there are many substreams.
     */
-  def isRaised: Boolean = {
-    val size = substreams.size
-    var i = 0
-    if (size <= PartitionEventTimeStats.Few) while (i < size && !substreams(i).isRaised) i += 1
-    i < size && size <= PartitionEventTimeStats.Few
-  }
+  def isRaised: Boolean =
+    substreams.size <= PartitionEventTimeStats.Few && substreams.exists(_.isRaised)
 
   override def writeExternal(out: ObjectOutput): Unit = synchronized {
     out.writeLong(badTime)

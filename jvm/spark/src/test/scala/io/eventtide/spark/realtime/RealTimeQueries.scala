@@ -84,6 +84,9 @@ trait RealTimeQueries extends RocksSession with Eventually with BeforeAndAfterEa
 
   protected def newFolder: String = Files.createTempDirectory("real-time").toString
 
+  protected def lateValues(folder: String): Seq[Long] =
+    Eventtide.lateRows(spark, folder).select("v").collect().map(_.getLong(0)).toSeq
+
   protected def emitted: Seq[Row] = results.asScala.toSeq
 
   protected def running(query: StreamingQuery)(work: StreamingQuery => Unit): Unit =

@@ -157,9 +157,6 @@ class RealTimeSuite extends AnyFunSuite with RealTimeQueries {
     assert(lateValues(folder) == Seq(100L))
   }
 
-  private def lateValues(folder: String): Seq[Long] =
-    Eventtide.lateRows(spark, folder).select("v").collect().map(_.getLong(0)).toSeq
-
   test("a watermark moves from batch to batch") {
     val events = source()
     val timed =

@@ -1,6 +1,7 @@
 package io.eventtide.spark.realtime
 
 import org.apache.spark.sql.eventtide.RealTimePlans
+import org.apache.spark.sql.execution.streaming.sources.LowLatencyMemoryStream
 import org.apache.spark.sql.functions.sum
 import org.apache.spark.sql.streaming.Trigger
 import org.apache.spark.sql.{DataFrame, Row}
@@ -33,6 +34,13 @@ class RealTimeWatermarkSuite extends AnyFunSuite with RealTimeQueries {
   private def withSource(events: DataFrame): DataFrame =
     events.selectExpr("*", "v % 2 AS source")
 
+  /** Adds a row to each source partition, and waits until both have been seen. */
+  private def addToBoth(events: LowLatencyMemoryStream[Event]): Unit = {
+    events.addData(0, Seq(at(0, "a", 0)))
+    events.addData(1, Seq(at(1, "a", 1)))
+    eventually(assert(rowsSeen == 2)): Unit
+  }
+
   test("a row closes the windows of all keys, in all partitions") {
     val events = source()
     running(start(byMinuteOf(timed(events.toDF())), newFolder)) { query =>
@@ -51,9 +59,7 @@ class RealTimeWatermarkSuite extends AnyFunSuite with RealTimeQueries {
     val events = source()
     val rows = withSource(events.toDF())
     running(start(byMinuteOf(timed(rows, bySource)), newFolder)) { _ =>
-      events.addData(0, Seq(at(0, "a", 0)))
-      events.addData(1, Seq(at(1, "a", 1)))
-      eventually(assert(rowsSeen == 2))
+      addToBoth(events)
       events.addData(0, Seq(at(100, "a", 10)))
       eventually(assert(rowsSeen == 3))
       assert(emitted.isEmpty)
@@ -67,9 +73,7 @@ class RealTimeWatermarkSuite extends AnyFunSuite with RealTimeQueries {
     val options = bySource.substreamIdleTimeout("3s")
     val rows = withSource(events.toDF())
     running(start(byMinuteOf(timed(rows, options)), newFolder)) { query =>
-      events.addData(0, Seq(at(0, "a", 0)))
-      events.addData(1, Seq(at(1, "a", 1)))
-      eventually(assert(rowsSeen == 2))
+      addToBoth(events)
       events.addData(1, Seq(at(61, "b", 3)))
       eventually(assert(emitted == Seq(Row("a", 0L, 2L, 1L))))
       assert(query.lastProgress == null)
@@ -172,9 +176,6 @@ class RealTimeWatermarkSuite extends AnyFunSuite with RealTimeQueries {
       assert(query.lastProgress == null)
     }
   }
-
-  private def lateValues(folder: String): Seq[Long] =
-    Eventtide.lateRows(spark, folder).select("v").collect().map(_.getLong(0)).toSeq
 
   // The rows that reports have counted in the running query.
   private def rowsSeen: Long =

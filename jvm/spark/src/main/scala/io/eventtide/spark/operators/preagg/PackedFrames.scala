@@ -1,6 +1,5 @@
 package io.eventtide.spark.operators.preagg
 
-import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 import org.apache.spark.unsafe.Platform
 
@@ -47,27 +46,13 @@ private[operators] final class PackedFramesReader(
     column: Int,
     empty: UnsafeRow,
     extraColumns: Int = 0
-) extends FrameReader {
+) extends PackedReader(column) {
   private val bufferRow = new UnsafeRow(empty.numFields + extraColumns)
   private val bufferBytes = empty.getSizeInBytes + 8 * extraColumns +
     UnsafeRow.calculateBitSetWidthInBytes(bufferRow.numFields) -
     UnsafeRow.calculateBitSetWidthInBytes(empty.numFields)
-  private var bytes: AnyRef = _
-  private var at = 0L
-  private var end = 0L
 
-  def begin(row: InternalRow): Unit = {
-    val packed = row.asInstanceOf[UnsafeRow]
-    val place = packed.getLong(column)
-    bytes = packed.getBaseObject
-    at = packed.getBaseOffset + (place >>> 32)
-    end = at + place.toInt
-  }
-
-  def next(): Boolean = {
-    at += 8 + bufferBytes
-    at < end
-  }
+  protected val entryBytes: Int = 8 + bufferBytes
 
   def frame: Long = Platform.getLong(bytes, at)
 

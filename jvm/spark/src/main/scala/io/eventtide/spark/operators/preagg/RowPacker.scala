@@ -142,30 +142,24 @@ private[preagg] object RowPacker {
     * @param columns
     *   the number of columns of a packed row
     */
-  final class Reader(column: Int, columns: Int, keyCount: Int) extends FrameReader {
+  final class Reader(column: Int, columns: Int, keyCount: Int) extends PackedReader(column) {
     private val row = new UnsafeRow(columns)
-    private var bytes: AnyRef = _
-    private var at = 0L
-    private var end = 0L
 
-    def begin(packed: InternalRow): Unit = {
-      val whole = packed.asInstanceOf[UnsafeRow]
-      val place = whole.getLong(column)
-      bytes = whole.getBaseObject
-      at = whole.getBaseOffset + (place >>> 32)
-      end = at + place.toInt
+    override def begin(packed: InternalRow): Unit = {
+      super.begin(packed)
       point()
+    }
+
+    override def next(): Boolean = {
+      val more = super.next()
+      if (more) point()
+      more
     }
 
     private def point(): Unit =
       row.pointTo(bytes, at + Header, Platform.getLong(bytes, at).toInt)
 
-    def next(): Boolean = {
-      at += Header + row.getSizeInBytes
-      val more = at < end
-      if (more) point()
-      more
-    }
+    protected def entryBytes: Int = Header + row.getSizeInBytes
 
     def frame: Long = row.getLong(keyCount)
     def buffer: UnsafeRow = row

@@ -10,8 +10,7 @@ import org.apache.spark.sql.catalyst.expressions.{
   AttributeReference,
   DirectShufflePartitionID,
   Expression,
-  Literal,
-  UnsafeProjection
+  Literal
 }
 import org.apache.spark.sql.catalyst.plans.physical.{
   HashPartitioning,
@@ -22,6 +21,8 @@ import org.apache.spark.sql.catalyst.plans.physical.{
 import org.apache.spark.sql.execution.exchange.ShuffleExchangeExec
 import org.apache.spark.sql.execution.{SparkPlan, UnaryExecNode}
 import org.apache.spark.sql.types.{BinaryType, IntegerType}
+
+import io.eventtide.spark.state.Projections
 
 /** Sends the event times of a task's rows to all partitions of a window, between the rows: how the
   * query's watermark moves within a batch of real-time mode. See `MarkedRows`.
@@ -110,7 +111,7 @@ private[watermark] final class MarkedOutput(
     val partitions: Int
 ) {
   private val ofRow =
-    UnsafeProjection.create(columns ++ Seq(partitionOf, Literal(null, BinaryType)), columns)
+    Projections.unsafe(columns ++ Seq(partitionOf, Literal(null, BinaryType)), columns)
   private val writer = new UnsafeRowWriter(columns.length + 2)
 
   def row(row: InternalRow): InternalRow = ofRow(row)

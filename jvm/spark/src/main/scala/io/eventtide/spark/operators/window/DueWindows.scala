@@ -15,29 +15,17 @@ private[window] final class DueWindows(
     windows: KeyedWindowOperator,
     emitted: Long
 ) extends Iterator[UnsafeRow] {
-  private val noKeys = new KeyIdBitmap
+  private val timers = new ExpiredTimers(index)
   private var reached = emitted
-  private var due: DueKeyIterator = _ // null while there is none
 
-  override def hasNext: Boolean = {
-    if (due == null && task.closing > reached) begin()
-    val found = due != null && due.hasNext
-    if (due != null && !found) end()
+  override def hasNext: Boolean = task.closing > reached && {
+    val found = timers.hasNext(task.closing)
+    if (!found) {
+      reached = task.closing
+      windows.emittedUpTo(reached)
+    }
     found
   }
 
-  override def next(): UnsafeRow = due.next()
-
-  private def begin(): Unit = {
-    reached = task.closing
-    if (index.lowest <= reached) due = new DueKeyIterator(index, reached, noKeys)
-    else windows.emittedUpTo(reached)
-  }
-
-  private def end(): Unit = {
-    due.close()
-    due = null
-    index.beginAt(index.head)
-    windows.emittedUpTo(reached)
-  }
+  override def next(): UnsafeRow = timers.next()
 }

@@ -110,9 +110,12 @@ final case class EventtideWindowExec(
     Some(math.max(0, Math.floorDiv(results, 1000L)))
   }
 
-  @transient private lazy val due: PartitionAccum[NextTimer] = {
-    val accumulator = new PartitionAccum[NextTimer]
-    sparkContext.register(accumulator) // unnamed: Spark retains updates of named ones
+  @transient private lazy val due = registered[NextTimer]
+
+  // It is unnamed: Spark retains updates of named accumulators.
+  private def registered[T]: PartitionAccum[T] = {
+    val accumulator = new PartitionAccum[T]
+    sparkContext.register(accumulator)
     accumulator
   }
 
@@ -137,17 +140,9 @@ final case class EventtideWindowExec(
     super.getProgress()
   }
 
-  @transient private lazy val bounds: PartitionAccum[Array[Long]] = {
-    val accumulator = new PartitionAccum[Array[Long]]
-    sparkContext.register(accumulator)
-    accumulator
-  }
+  @transient private lazy val bounds = registered[Array[Long]]
 
-  @transient private lazy val inputs: PartitionAccum[TaskInputState] = {
-    val accumulator = new PartitionAccum[TaskInputState]
-    sparkContext.register(accumulator)
-    accumulator
-  }
+  @transient private lazy val inputs = registered[TaskInputState]
 
   override protected def doExecute(): RDD[InternalRow] = {
     metrics

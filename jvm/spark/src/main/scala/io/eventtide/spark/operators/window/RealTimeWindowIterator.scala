@@ -21,9 +21,8 @@ private[window] final class RealTimeWindowIterator(
     metrics: WindowMetrics,
     marked: Option[MarkedWatermark]
 ) extends StreamingWindowIterator(task, store, input, metrics) {
-  private val noKeys = new KeyIdBitmap
   private val closed = marked.map(_ => new DueWindows(task, state.byEnd, windows, state.closed))
-  private var expired: DueKeyIterator = _ // null while no timer has expired
+  private val expired = new ExpiredTimers(state.byClock)
   private var reportedAt = System.nanoTime
 
   override protected def openNext(): Boolean = {
@@ -72,21 +71,8 @@ private[window] final class RealTimeWindowIterator(
     case _ => ()
   }
 
-  // The index has no key before `lowest`, so a look at it costs nothing until a timer expires.
-  private def hasExpiredTimer: Boolean = task.hasProcessingTimers && task.batch.isCredited && {
-    val now = task.batch.now
-    if (expired == null && state.byClock.lowest <= now)
-      expired = new DueKeyIterator(state.byClock, now, noKeys)
-    val found = expired != null && expired.hasNext
-    if (!found) endExpired()
-    found
-  }
-
-  private def endExpired(): Unit = if (expired != null) {
-    expired.close()
-    expired = null
-    state.byClock.beginAt(state.byClock.head)
-  }
+  private def hasExpiredTimer: Boolean =
+    task.hasProcessingTimers && task.batch.isCredited && expired.hasNext(task.batch.now)
 
   private def untilTimer: Long =
     if (!task.batch.isCredited) RealTimeWindowIterator.LongestWait

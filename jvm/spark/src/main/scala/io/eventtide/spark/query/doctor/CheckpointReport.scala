@@ -43,7 +43,7 @@ import io.eventtide.spark.options.{
   WindowSettings
 }
 import io.eventtide.spark.query.monitor.{NextClosing, Outlook, WatermarkReport}
-import io.eventtide.spark.query.run.{QueryInput, QueryInputs}
+import io.eventtide.spark.query.run.QueryInputs
 import io.eventtide.spark.spi.{NextTimer, PlanNodes}
 
 /** A report on the contents of a checkpoint, for users. It only reads the checkpoint, which the
@@ -230,9 +230,7 @@ private[spark] final class CheckpointReport(
   }
 
   private def reportOn(read: ReadLedger, settings: Seq[WatermarkSettings]): WatermarkReport = {
-    val inputs = new QueryInputs(
-      settings.map(of => new QueryInput(new UUID(0, 0), of)).toIndexedSeq
-    )
+    val inputs = QueryInputs.of(settings.map(new UUID(0, 0) -> _))
     inputs.restore(read.entries)
     val last = read.entries.last
     WatermarkReport(

@@ -23,9 +23,7 @@ private[run] final class RunStart(query: StreamExecutionAccess) {
   private val windows = PlanNodes.windows(query.analyzedPlan)
   private lazy val plan = CheckpointStructure.of(query.analyzedPlan)
   private val monitor = new WatermarkMonitor(query.label, MonitorThresholds.of(sqlConf))
-  private val inputs = new QueryInputs(
-    watermarks.map(node => new QueryInput(node.nodeId, node.settings)).toIndexedSeq
-  )
+  private val inputs = QueryInputs.of(watermarks.map(node => node.nodeId -> node.settings))
 
   def open(): RunState = {
     checkQuery()
