@@ -9,7 +9,6 @@ import org.apache.spark.sql.streaming.OutputMode
 import org.apache.spark.{SPARK_VERSION, SparkContext}
 
 import io.eventtide.spark.EventtideException
-import io.eventtide.spark.options.WindowSettings
 
 /** Refuses a query that cannot run in real-time mode, before it starts. */
 private[spark] object RealTimeStart {
@@ -41,10 +40,7 @@ private[spark] object RealTimeStart {
   private def checkNode(node: LogicalPlan): Unit = {
     refuse(node.expressions.exists(_.exists(_.isInstanceOf[IngestionTime])), "INGESTION_TIME")
     node match {
-      case window: WindowAggregate =>
-        val settings = window.settings
-        refuse(settings.hasGroups && movesWithClock(settings), "GROUP_SCOPE")
-        if (!settings.hasOwnTime) window.foreach(checkPolicy)
+      case window: WindowAggregate if !window.settings.hasOwnTime => window.foreach(checkPolicy)
       case _ => ()
     }
   }
@@ -57,10 +53,6 @@ private[spark] object RealTimeStart {
       }
     case _ => ()
   }
-
-  // The timers of groups are known per partition, not in an index.
-  private def movesWithClock(settings: WindowSettings): Boolean =
-    settings.byKey.flatMap(_.policy).exists(_.movesWithClock)
 
   private def refuse(isRefused: Boolean, reason: String): Unit =
     if (isRefused) throw EventtideException(s"REAL_TIME_$reason")

@@ -24,6 +24,7 @@ private[window] final class RealTimeWindowIterator(
   private val closed = marked.map(_ => new DueWindows(task, state.byEnd, windows, state.closed))
   private val expired = new ExpiredTimers(state.byClock)
   private var reportedAt = System.nanoTime
+  groups.foreach(_.readDeadlines())
 
   override protected def openNext(): Boolean = {
     if (System.nanoTime - reportedAt >= RealTimeWindowIterator.ReportInterval) {
@@ -46,9 +47,8 @@ private[window] final class RealTimeWindowIterator(
     } else if (hasExpiredTimer) {
       openDue(expired.next())
       true
-    } else if (!input.await(0) && !input.await(untilTimer)) {
-      if (input.silentMicros >= RealTimeWindowIterator.EndOfBacklog) catchUp()
-      marked.foreach(_.advance())
+    } else if (!input.await(0)) {
+      awaitInput()
       true
     } else if (marked.exists(_.isNext)) {
       marked.get.take()
@@ -58,8 +58,16 @@ private[window] final class RealTimeWindowIterator(
       super.openNext()
     }
 
+  // What the clock is due comes before the row that ends the wait.
+  private def awaitInput(): Unit = {
+    if (!input.await(untilTimer) && input.silentMicros >= RealTimeWindowIterator.EndOfBacklog)
+      catchUp()
+    marked.foreach(_.advance())
+  }
+
   private def hasGroupTimer: Boolean = groups.exists { all =>
     all.endRow()
+    if (task.batch.isCredited) all.advanceByClock()
     all.hasNext
   }
 
@@ -78,7 +86,9 @@ private[window] final class RealTimeWindowIterator(
     if (!task.batch.isCredited) RealTimeWindowIterator.LongestWait
     else {
       val ofKeys = if (task.hasProcessingTimers) state.byClock.lowest else NextTimer.Never
-      val next = marked.fold(ofKeys)(of => math.min(ofKeys, of.advancesAt))
+      val ofGroups = groups.fold(NextTimer.Never)(_.deadline)
+      val ofQuery = marked.fold(NextTimer.Never)(_.advancesAt)
+      val next = ofKeys.min(ofGroups).min(ofQuery)
       val left = Clamped.subtract(next, task.batch.now)
       math.max(0, math.min(RealTimeWindowIterator.LongestWait, left))
     }

@@ -18,6 +18,8 @@ import io.eventtide.spark.state.{FrameStore, WatermarkGroupStore}
   *   - '''Edges:''' a group without rows on time is processed if its watermark advances with
   *     processing time; then all groups are read in each batch. A window that is updated and closed
   *     in one batch emits an early result and a result on time.
+  *   - '''Real-time mode:''' a group's watermark advances after each of its rows, and when the clock
+  *     closes its next window.
   */
 private[window] final class SharedWatermarkGroups private (
     task: WindowTaskSpec,
@@ -38,11 +40,12 @@ private[window] final class SharedWatermarkGroups private (
   private var expired: DueKeyIterator = _ // null until a group has ended
   private var others: StateStoreIterator[UnsafeRowPair] = _ // null while there are input rows
   private var firstDue = NextTimer.Never
+  private val deadlines = Option.when(task.isRealTime && policy.movesWithClock)(new GroupDeadlines)
 
   /** The first time at which a window closes by a watermark that advances with processing time, in
     * microseconds.
     */
-  def deadline: Long = firstDue
+  def deadline: Long = deadlines.fold(firstDue)(_.first)
 
   /** Selects the group of a key. */
   def select(key: UnsafeRow): Unit = if (!groups.hasKey(key)) {
@@ -79,12 +82,46 @@ private[window] final class SharedWatermarkGroups private (
   }
 
   /** Ends the current group after a row. In real-time mode, the next row may take minutes. */
-  def endRow(): Unit = if (hasRows) end()
+  def endRow(): Unit = if (hasRows) {
+    end()
+    keepDeadline()
+  }
+
+  /** Reads the deadlines of all groups, at the start of a batch in real-time mode. */
+  def readDeadlines(): Unit = if (deadlines.isDefined) while (selectOther()) keepDeadline()
+
+  /** Advances the groups whose next window the clock closes, up to the first with an expired timer. */
+  def advanceByClock(): Unit = deadlines.foreach { all =>
+    while (!hasNext && all.first <= batch.now) {
+      leave()
+      begin(groups.open(all.group))
+      groups.index.beginAt(groups.index.head)
+      if (own.dueAt(groups.index.lowest) <= batch.now) end()
+      keepDeadline()
+    }
+  }
+
+  // The index has no key before `lowest`, so the deadline may be too early, and is never too late.
+  private def keepDeadline(): Unit = deadlines.foreach { all =>
+    val end = groups.index.lowest
+    all.set(groups.key, if (end == NextTimer.Never) NextTimer.Never else own.dueAt(end))
+  }
 
   /** The next row of the group is judged by the watermark that the rows before have raised. */
   def beginRow(): Unit = if (groups.key != null) time.set(own.watermark, own.watermark)
 
-  def hasNext: Boolean = expired != null && expired.hasNext
+  def hasNext: Boolean = {
+    val found = expired != null && expired.hasNext
+    if (!found && task.isRealTime) endClosing()
+    found
+  }
+
+  // So that the rows up to the next window to close do not read the index.
+  private def endClosing(): Unit = if (expired != null) {
+    expired.close()
+    expired = null
+    groups.index.beginAt(groups.index.head)
+  }
 
   /** The next key whose timer fires. */
   def next(): UnsafeRow = expired.next()
@@ -122,7 +159,7 @@ private[window] final class SharedWatermarkGroups private (
   private def leave(): Unit = {
     groups.save(own.write)
     if (groups.key != null) lagging.foreach(_.offer(groups.key, own.watermark, groups.index.head))
-    if (policy.movesWithClock && ended.contains(groups.id)) {
+    if (policy.movesWithClock && deadlines.isEmpty && ended.contains(groups.id)) {
       val end = groups.index.head
       if (end != NextTimer.Never) firstDue = math.min(firstDue, own.dueAt(end))
     }
