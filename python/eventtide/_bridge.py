@@ -140,7 +140,7 @@ class Bridge(Protocol):
         """Return an empty script, for the test kit."""
 
     def scripted_query(
-        self, df: DataFrame, output_mode: str, checkpoint: str, start_ms: int
+        self, df: DataFrame, output_mode: str, checkpoint: str, start_ms: int, *, real_time: bool
     ) -> ScriptedQueryHandle:
         """Return a query with a scripted clock, not yet started."""
 

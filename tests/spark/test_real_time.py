@@ -11,6 +11,7 @@ import eventtide as et
 import pyspark
 import pytest
 from eventtide import WatermarkPolicies
+from eventtide.testing import Script
 from pyspark.sql import functions as F  # noqa: N812 - PySpark's own convention
 
 from tests.jars import BESIDE_SPARK
@@ -84,6 +85,43 @@ def test_the_lowest_partition_holds_the_watermark_of_the_query(
         assert broker.await_values("counts2", 1) == ["a 00:00 3"]
         broker.send("orders2", 1, f"{at(61)},b")
         assert broker.await_values("counts2", 3) == ["a 00:00 3", "a 00:10 1", "a 00:40 1"]
+
+
+def test_a_script_runs_in_this_mode(spark: SparkSession) -> None:
+    """Rows of one step come one by one; an idle timeout follows the script's clock."""
+    with real_time(spark):
+        with Script(by_key_idle, "ts timestamp, key string", real_time=True, session=spark) as script:
+            script.rows([(at(0), "a"), (at(11), "a"), (at(3), "a")])
+            script.expect(results=[("a", at(0), 1)], late=1)
+            script.clock("+29s").expect(results=[])
+            script.clock("+2s").expect(results=[("a", at(10), 1)])
+            script.stop().waiting([(at(20), "b"), (at(30), "b")]).restart()
+            script.expect(results=[("b", at(20), 1)])
+            script.restart(drain=True).expect(results=[("b", at(30), 1)], late=0)
+
+
+def by_key_idle(rows: DataFrame) -> DataFrame:
+    """As `by_key`, with an idle timeout of half a minute."""
+    return by_key(rows).key_idle_timeout("30s").results.select("key", "window.start", "n")
+
+
+@contextmanager
+def real_time(spark: SparkSession) -> Iterator[None]:
+    """Set what real-time mode needs, for two tasks at a time."""
+    settings = {
+        "spark.sql.streaming.stateStore.checkpointFormatVersion": "2",
+        "spark.sql.streaming.realTimeMode.allowlistCheck": "false",
+        "spark.sql.execution.sortBeforeRepartition": "false",
+        "spark.sql.shuffle.partitions": "1",
+    }
+    before = {name: spark.conf.get(name) for name in settings}
+    try:
+        for name, value in settings.items():
+            spark.conf.set(name, value)
+        yield
+    finally:
+        for name, value in before.items():
+            spark.conf.set(name, str(value))
 
 
 @contextmanager

@@ -255,10 +255,10 @@ def script(session: SparkSession, schema: StructType) -> ScriptHandle:
 
 
 def scripted_query(
-    df: DataFrame, output_mode: str, checkpoint: str, start_ms: int
+    df: DataFrame, output_mode: str, checkpoint: str, start_ms: int, *, real_time: bool
 ) -> ScriptedQueryHandle:
     """Return a query with a scripted clock, not yet started."""
-    return ScriptedQueryHandle(df, output_mode, checkpoint, start_ms)
+    return ScriptedQueryHandle(df, output_mode, checkpoint, start_ms, real_time=real_time)
 
 
 def _analyzed(df: DataFrame) -> DataFrame:

@@ -52,9 +52,16 @@ class ScriptHandle:
 class ScriptedQueryHandle:
     """A scripted query on the server; times are milliseconds since the epoch."""
 
-    def __init__(self, df: DataFrame, output_mode: str, checkpoint: str, start_ms: int) -> None:
+    def __init__(
+        self, df: DataFrame, output_mode: str, checkpoint: str, start_ms: int, *, real_time: bool
+    ) -> None:
         """Create a query, without starting it."""
-        options = {"output_mode": output_mode, "checkpoint": checkpoint, "start_ms": str(start_ms)}
+        options = {
+            "output_mode": output_mode,
+            "checkpoint": checkpoint,
+            "start_ms": str(start_ms),
+            "real_time": str(real_time).lower(),
+        }
         self._session = df.sparkSession
         self._id = str(ask(self._session, Request.of("scripted_query", options), df))
 

@@ -283,11 +283,11 @@ def local_rows(
 
 
 def scripted_query(
-    df: DataFrame, output_mode: str, checkpoint: str, start_ms: int
+    df: DataFrame, output_mode: str, checkpoint: str, start_ms: int, *, real_time: bool
 ) -> ScriptedQueryHandle:
     """Return a query with a scripted clock, not yet started."""
     api = _api(df)
-    java = api.scriptedQuery(df._jdf, output_mode, checkpoint, start_ms)
+    java = api.scriptedQuery(df._jdf, output_mode, checkpoint, start_ms, real_time)
     return ScriptedQueryHandle(java, df.sparkSession, api)
 
 

@@ -45,8 +45,13 @@ class Script:
         The schema of the stream, as a type or as Spark DDL: ``"ts timestamp, user string"``.
     clock : str or datetime
         The time of the clock at the start; a time without a zone is in UTC.
-    output_mode : str
-        ``"append"``, ``"update"`` or ``"complete"``.
+    output_mode : str, optional
+        ``"append"``, ``"update"`` or ``"complete"``. The default is ``"append"``, and ``"update"`` in
+        real-time mode.
+    real_time : bool
+        Whether the query runs in real-time mode, which needs Spark 4.3 and the settings of
+        ``et.configure(..., real_time=True)``. Each step is then a batch whose rows come one by one,
+        from one partition. One such script can be open at a time.
     checkpoint : str, optional
         The checkpoint folder to continue from. The first rows of the script must then be the rows
         that the checkpoint's query has read. By default a temporary folder, which is removed with
@@ -74,7 +79,8 @@ class Script:
         schema: str | StructType,
         *,
         clock: str | datetime = "2024-01-01 00:00:00",
-        output_mode: str = "append",
+        output_mode: str | None = None,
+        real_time: bool = False,
         checkpoint: str | None = None,
         session: SparkSession | None = None,
     ) -> None:
@@ -90,7 +96,11 @@ class Script:
         )
         self._checkpoint = checkpoint or self._folder.name
         self._run = _bridge.of(self._spark).scripted_query(
-            self._result, output_mode, self._checkpoint, start_ms
+            self._result,
+            output_mode or ("update" if real_time else "append"),
+            self._checkpoint,
+            start_ms,
+            real_time=real_time,
         )
         self._stopped = False
         try:

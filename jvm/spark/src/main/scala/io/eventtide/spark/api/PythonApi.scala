@@ -221,9 +221,10 @@ object PythonApi {
       result: DataFrame,
       outputMode: String,
       checkpoint: String,
-      startMs: Long
+      startMs: Long,
+      realTime: Boolean = false
   ): TestQuery =
-    new TestQuery(asClassic(result), outputMode, checkpoint, startMs)
+    new TestQuery(asClassic(result), outputMode, checkpoint, startMs, realTime)
 
   /** Starts a scripted query that reads the available rows, closes every window, and ends. */
   def drainScripted(query: TestQuery): Unit = Drain.during(query.start(availableNow = true))

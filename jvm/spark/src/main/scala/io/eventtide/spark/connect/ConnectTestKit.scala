@@ -31,7 +31,7 @@ private[connect] object ConnectTestKit {
       done(add(of.message, of.rows))
     },
     "script_close" -> allowed("script")(of => done(source(of.message).close())),
-    "scripted_query" -> allowed("output_mode", "checkpoint", "start_ms") { of =>
+    "scripted_query" -> allowed("output_mode", "checkpoint", "start_ms", "real_time") { of =>
       scripted(of.message, of.rows)
     },
     "scripted" -> allowed("scripted", "call", "value")(of => call(of.message, of.planner))
@@ -72,7 +72,8 @@ private[connect] object ConnectTestKit {
   private def scripted(message: ConnectMessage, result: DataFrame): String = {
     val start = message.long("start_ms")
     val mode = message.option("output_mode")
-    val query = new TestQuery(result, mode, message.checkpoint, start)
+    val realTime = message.flag("real_time")
+    val query = new TestQuery(result, mode, message.checkpoint, start, realTime)
     val id = UUID.randomUUID().toString
     queries.put(id, Owned(result.sparkSession, query))
     id

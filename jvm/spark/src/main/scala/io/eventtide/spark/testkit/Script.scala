@@ -36,7 +36,8 @@ final class Script private (
     source: ScriptSource,
     query: DataFrame => DataFrame,
     clock: String,
-    outputMode: String
+    outputMode: String,
+    realTime: Boolean
 ) extends AutoCloseable {
 
   /** The folder of the query's checkpoint. */
@@ -57,7 +58,8 @@ final class Script private (
     result.asInstanceOf[classic.DataFrame],
     outputMode,
     checkpoint,
-    ScriptTimes.instant(clock).toEpochMilli
+    ScriptTimes.instant(clock).toEpochMilli,
+    realTime
   )
 
   private def begin(): Script = {
@@ -183,6 +185,9 @@ object Script {
     *   the schema of the stream: `ts timestamp, user string`
     * @param clock
     *   the time of the clock at the start
+    * @param realTime
+    *   whether the query runs in real-time mode, on Spark 4.3 with its settings. Each step is then a
+    *   batch, whose rows come one by one from one partition. One such script can be open at a time.
     * @param query
     *   the query under test, as a function of the scripted stream
     */
@@ -190,11 +195,13 @@ object Script {
       session: SparkSession,
       schema: String,
       clock: String = Start,
-      outputMode: String = "append"
+      outputMode: String = "append",
+      realTime: Boolean = false
   )(query: DataFrame => DataFrame): Script = {
     val source = ScriptSource.create(StructType.fromDDL(schema))
     val classicSession = session.asInstanceOf[classic.SparkSession]
-    new Script(classicSession, source, query, clock, outputMode).begin()
+    val mode = if (realTime) "update" else outputMode
+    new Script(classicSession, source, query, clock, mode, realTime).begin()
   }
 
   /** Starts a script, for Java. */

@@ -10,13 +10,11 @@ import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.classic.DataFrame
 import org.apache.spark.sql.connector.catalog.{Table, TableProvider}
 import org.apache.spark.sql.connector.expressions.Transform
-import org.apache.spark.sql.connector.read.streaming.{Offset, ReadLimit}
-import org.apache.spark.sql.connector.read.{InputPartition, PartitionReader, PartitionReaderFactory}
-import org.apache.spark.sql.execution.streaming.runtime.LongOffset
+import org.apache.spark.sql.connector.read.InputPartition
 import org.apache.spark.sql.types.StructType
 import org.apache.spark.sql.util.CaseInsensitiveStringMap
 
-import io.eventtide.spark.spi.{NumberedStream, StreamTable}
+import io.eventtide.spark.spi.StreamTable
 
 /** The rows that a script feeds to a query. They stay on the driver, so that any run can read them
   * again.
@@ -55,6 +53,11 @@ final class ScriptSource private (val id: String, val schema: StructType) {
 
   def length: Int = synchronized(batches.length)
 
+  /** The rows of a batch, of all its partitions; None if it was not added yet. */
+  def rows(batch: Int): Option[Array[InternalRow]] = synchronized {
+    batches.lift(batch).map(_.flatten.toArray)
+  }
+
   def partitions(from: Int, until: Int): Array[InputPartition] = synchronized {
     batches.slice(from, until).flatten.map(ScriptPartition(_): InputPartition).toArray
   }
@@ -89,38 +92,4 @@ final class ScriptProvider extends TableProvider {
     val script = ScriptSource.find(properties.get("script"))
     new StreamTable("script", script.schema, () => new ScriptStream(script))
   }
-}
-
-private final class ScriptStream(script: ScriptSource) extends NumberedStream {
-  private var end: Option[Int] = None
-
-  override def prepareForTriggerAvailableNow(): Unit = end = Some(script.length)
-
-  override def latestOffset(start: Offset, limit: ReadLimit): Offset = {
-    val next = math.min(numberOf(start) + 1, end.getOrElse(script.length).toLong)
-    if (next == 0) null else LongOffset(next)
-  }
-
-  override def reportLatestOffset(): Offset = LongOffset(script.length.toLong)
-
-  override def initialOffset: Offset = LongOffset(0L)
-
-  override def planInputPartitions(start: Offset, end: Offset): Array[InputPartition] =
-    script.partitions(numberOf(start).toInt, numberOf(end).toInt)
-
-  override def createReaderFactory(): PartitionReaderFactory = ScriptReaders
-}
-
-private final case class ScriptPartition(rows: Array[InternalRow]) extends InputPartition
-
-private object ScriptReaders extends PartitionReaderFactory {
-  override def createReader(partition: InputPartition): PartitionReader[InternalRow] =
-    new PartitionReader[InternalRow] {
-      private val rows = partition.asInstanceOf[ScriptPartition].rows
-      private var read = -1
-
-      override def next(): Boolean = { read += 1; read < rows.length }
-      override def get(): InternalRow = rows(read)
-      override def close(): Unit = ()
-    }
 }

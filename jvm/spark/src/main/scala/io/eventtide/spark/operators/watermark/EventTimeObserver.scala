@@ -9,7 +9,7 @@ import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression, UnsafeP
 
 import io.eventtide.kernel.watermark.FutureGuard
 import io.eventtide.spark.EventtideException
-import io.eventtide.spark.operators.AcceptedTimes
+import io.eventtide.spark.operators.{AcceptedTimes, TaskClock}
 import io.eventtide.spark.options.{EventTimes, WatermarkSettings}
 import io.eventtide.spark.spi.PartitionEventTimeStats
 
@@ -20,7 +20,7 @@ import io.eventtide.spark.spi.PartitionEventTimeStats
   */
 private[watermark] final case class ObservedTime(startMicros: Long, isRealTime: Boolean) {
   def running: Option[() => Long] =
-    Option.when(isRealTime)(() => System.currentTimeMillis() * 1000)
+    Option.when(isRealTime)(() => TaskClock.machineMicros)
 }
 
 /** Observes the event times of one batch; created on the driver, opened by each task.

@@ -2,9 +2,11 @@ package org.apache.spark.sql.eventtide
 
 import org.apache.spark.sql.catalyst.streaming.InternalOutputModes
 import org.apache.spark.sql.classic.{DataFrame, StreamingQuery}
-import org.apache.spark.sql.execution.streaming.sources.MemorySink
+import org.apache.spark.sql.execution.datasources.v2.LowLatencyClock
+import org.apache.spark.sql.execution.streaming.RealTimeTrigger
+import org.apache.spark.sql.execution.streaming.sources.{ContinuousMemorySink, MemorySink}
 import org.apache.spark.sql.streaming.Trigger
-import org.apache.spark.util.ManualClock
+import org.apache.spark.util.{ManualClock, SystemClock}
 
 /** A streaming query with a scripted clock, and a sink whose rows can be read back.
   *
@@ -13,17 +15,22 @@ import org.apache.spark.util.ManualClock
   *
   * @param checkpoint
   *   an empty folder, or the checkpoint of an earlier run of the same query
+  * @param realTime
+  *   whether the query runs in real-time mode; then each step is a batch. Spark has one clock for this
+  *   mode in a JVM, so that only one such query can run at a time.
   */
 final class TestQuery(
     result: DataFrame,
     outputMode: String,
     checkpoint: String,
-    startMs: Long
+    startMs: Long,
+    realTime: Boolean = false
 ) {
-  private val clock = new TestClock(startMs)
-  private val sink = new MemorySink()
+  private val clock = new TestClock(startMs, realTime)
+  private val sink = if (realTime) new ContinuousMemorySink else new MemorySink
   private var running: Option[StreamingQuery] = None
   private var readBatches = -1L
+  private var readRows = 0 // in real-time mode
   private var countedBatch = -1L
   private var dropped = 0L
   private var lastWatermarkMs = 0L
@@ -31,25 +38,41 @@ final class TestQuery(
   def query: StreamingQuery =
     running.getOrElse(throw new IllegalStateException("the query is not running"))
 
-  def start(availableNow: Boolean): Unit = {
-    val trigger = if (availableNow) Trigger.AvailableNow() else Trigger.ProcessingTime(0)
-    running = Some(
-      result.sparkSession.streams.startQuery(
-        userSpecifiedName = None,
-        userSpecifiedCheckpointLocation = Some(checkpoint),
-        df = result,
-        extraOptions = Map.empty,
-        sink = sink,
-        outputMode = InternalOutputModes(outputMode),
-        trigger = trigger,
-        triggerClock = clock
-      )
+  def start(availableNow: Boolean): Unit =
+    if (availableNow) start(Trigger.AvailableNow(), if (realTime) "append" else outputMode)
+    else if (realTime) {
+      takeRealTime()
+      start(RealTimeTrigger(TestQuery.Endless), outputMode)
+    } else start(Trigger.ProcessingTime(0), outputMode)
+
+  private def start(trigger: Trigger, mode: String): Unit = running = Some(
+    result.sparkSession.streams.startQuery(
+      userSpecifiedName = None,
+      userSpecifiedCheckpointLocation = Some(checkpoint),
+      df = result,
+      extraOptions = Map.empty,
+      sink = sink,
+      outputMode = InternalOutputModes(mode),
+      trigger = trigger,
+      triggerClock = clock
     )
+  )
+
+  private def takeRealTime(): Unit = {
+    LowLatencyClock.getClock match {
+      case other: TestClock if other ne clock =>
+        throw new IllegalStateException(
+          "Another script runs in real-time mode, and Spark has one clock for it. Close that script first."
+        )
+      case _ => LowLatencyClock.setClock(clock)
+    }
+    clock.batches.beginRun()
   }
 
   def stop(): Unit = running.foreach { run =>
     lastWatermarkMs = watermarkMs
     run.stop()
+    if (LowLatencyClock.getClock eq clock) LowLatencyClock.setClock(new SystemClock)
     countDropped()
   }
 
@@ -62,11 +85,20 @@ final class TestQuery(
 
   /** Waits until the query is idle at the current time of its clock. */
   def awaitIdle(): Unit = {
+    if (realTime) awaitBatch() else awaitTriggers()
+    countDropped()
+  }
+
+  private def awaitBatch(): Unit = {
+    clock.batches.next(query.isActive)
+    query.exception.foreach(throw _)
+  }
+
+  private def awaitTriggers(): Unit = {
     // The first call may return for a trigger that began before the clock step. The second call
     // waits for a trigger after the step.
     query.processAllAvailable()
     query.processAllAvailable()
-    countDropped()
   }
 
   /** The watermark that Spark will use for the next batch, in milliseconds; 0 before the first one.
@@ -76,8 +108,9 @@ final class TestQuery(
 
   /** The rows that the sink has received since the last call. */
   def newResults(): DataFrame = {
-    val rows = sink.dataSinceBatch(readBatches)
+    val rows = if (realTime) sink.allData.drop(readRows) else sink.dataSinceBatch(readBatches)
     readBatches = sink.latestBatchId.getOrElse(-1L)
+    readRows += rows.length
     result.sparkSession.createDataFrame(java.util.Arrays.asList(rows: _*), result.schema)
   }
 
@@ -105,14 +138,30 @@ final class TestQuery(
     .getOrElse(-1L)
 }
 
-/** A clock that a script sets. It can jump without any time elapsing. */
-private[eventtide] final class TestClock(startMs: Long) extends ManualClock(startMs) {
+private object TestQuery {
+  private val Endless = 1000L * 86400 * 365000 // milliseconds: the script ends the batches
+}
+
+/** A clock that a script sets. It can jump without any time elapsing.
+  *
+  * @param endsBatches
+  *   whether the query runs in real-time mode, where its batches follow each other directly
+  */
+final class TestClock private[eventtide] (startMs: Long, endsBatches: Boolean)
+    extends ManualClock(startMs) {
+
+  /** The batches of the query in real-time mode. */
+  val batches = new ScriptedBatches
+
   private var jumpedMs = 0L
 
-  /** The elapsed time in milliseconds, without jumps. */
-  def elapsedMs: Long = synchronized(getTimeMillis() - jumpedMs)
+  override def waitTillTime(targetTime: Long): Long =
+    if (endsBatches) getTimeMillis() else super.waitTillTime(targetTime)
 
-  def jump(nowMs: Long): Unit = synchronized {
+  /** The elapsed time in milliseconds, without jumps. */
+  private[eventtide] def elapsedMs: Long = synchronized(getTimeMillis() - jumpedMs)
+
+  private[eventtide] def jump(nowMs: Long): Unit = synchronized {
     jumpedMs += nowMs - getTimeMillis()
     setTime(nowMs)
   }
