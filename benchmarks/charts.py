@@ -3,62 +3,26 @@
 from __future__ import annotations
 
 import json
-import math
-import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import altair as alt
-import vl_convert
+from drawing import bars, dots, lines, svg
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from drawing import Groups, Row
+
 Record: TypeAlias = dict[str, Any]
-Row: TypeAlias = dict[str, Any]
-Groups: TypeAlias = dict[str, list[Row]]
 
 ROOT = Path(__file__).parent.parent
 RESULTS = ROOT / "benchmarks" / "results"
-WIDTH = 430
-
-# mid tones, which can be read on white and on black
-INK, GREY, LINE = "#808590", "#9097a3", "#6b7280"
-OURS, OURS_TOO, SPARK, OTHER, THIRD, FOURTH = (
-    "#0d9488",
-    "#5eaaa2",
-    "#d97706",
-    "#8b5cf6",
-    "#db5a8b",
-    "#5b8def",
-)
-COLOURS = {
-    "Eventtide": OURS,
-    "Eventtide, before": OURS_TOO,
-    "Eventtide, row by row": OURS_TOO,
-    "p50": OURS,
-    "p99": OURS_TOO,
-    "p99.9": GREY,
-    "Eventtide, two executors": OURS_TOO,
-    "one task at a time": GREY,
-    "smaller state": GREY,
-    "running maximum": GREY,
-    "Spark batch": GREY,
-    "groupBy(window)": SPARK,
-    "Spark": SPARK,
-    "transformWithState": OTHER,
-    "Jet": OTHER,
-    "Jet, own aggregate": THIRD,
-    "Flink SQL": FOURTH,
-    "live heap": OURS,
-    "beyond the heap": SPARK,
-    "checkpoint": OTHER,
-}
 
 
 def all_charts() -> dict[str, str]:
     """Return every picture, by the name of its file."""
-    return {f"bench-{name}.svg": _svg(chart()) for name, chart in CHARTS.items()}
+    return {f"bench-{name}.svg": svg(chart()) for name, chart in CHARTS.items()}
 
 
 def readme() -> alt.VConcatChart:
@@ -82,7 +46,7 @@ def readme() -> alt.VConcatChart:
         rows.append({"label": label, "series": "Eventtide", "value": found["ratio"]})
     for row in rows:
         row["text"] = f"{row['value']:.0f} x" if row["value"] >= 10 else f"{row['value']:.1f} x"  # noqa: PLR2004
-    return _bars({"": rows}, "times as fast as groupBy(window)", legend=False)
+    return bars({"": rows}, "times as fast as groupBy(window)", legend=False)
 
 
 def windows() -> alt.VConcatChart:
@@ -98,7 +62,7 @@ def windows() -> alt.VConcatChart:
         label = f"{s['windows']}, {_count(s['keys'])} keys, {_count(s['rows_per_batch'])} rows"
         theirs = record["baseline"].partition(",")[0]
         groups.setdefault(titles[record["baseline"]], []).extend(_pair(record, label, theirs))
-    return _dots(groups, "ms a batch")
+    return dots(groups, "ms a batch")
 
 
 def latency() -> alt.VConcatChart:
@@ -120,7 +84,18 @@ def latency() -> alt.VConcatChart:
             rows += [{"label": label, "series": name, "value": values[name]} for name in values]
             text = f"{p50s[side]:,.{0 if p50s[side] >= 100 else 1}f}"  # noqa: PLR2004
             rows[-1]["text"] = rows[-2]["text"] = rows[-3]["text"] = text
-    return _dots(groups, "ms after the closing row; the number is p50")
+    return dots(groups, "ms after the closing row; the number is p50")
+
+
+def floor() -> alt.VConcatChart:
+    """Draw a small batch beside one of Spark's, as it comes and with the same settings."""
+    groups: Groups = {}
+    for record in _records("floor"):
+        partitions = record["settings"]["shuffle_partitions"]
+        title = f"{partitions} shuffle partition" + "s" * (partitions > 1)
+        settings = record["baseline"].partition(", ")[2]
+        groups.setdefault(title, []).extend(_pair(record, settings, "Spark"))
+    return dots(groups, "ms a batch", log=False)
 
 
 def keys() -> alt.VConcatChart:
@@ -146,7 +121,7 @@ def keys() -> alt.VConcatChart:
         if theirs == "groupBy(session_window)":
             theirs = "Spark"
         groups.setdefault(title, []).extend(_pair(record, label, theirs))
-    return _dots(groups, "ms a batch")
+    return dots(groups, "ms a batch")
 
 
 def storm() -> alt.VConcatChart:
@@ -156,7 +131,7 @@ def storm() -> alt.VConcatChart:
         s = record["settings"]
         label = f"{s['windows']}, {_count(s['keys'])} keys, {_count(s['windows_per_batch'])} calls"
         rows += _pair(record, label, "Spark")
-    return _dots({"": rows}, "ms a batch")
+    return dots({"": rows}, "ms a batch")
 
 
 def engines() -> alt.VConcatChart:
@@ -168,7 +143,7 @@ def engines() -> alt.VConcatChart:
         if not rows:
             rows.append(_throughput("Eventtide", record["ours"]))
         rows.append(_throughput(record["baseline"].partition(" groupBy")[0], record["theirs"]))
-    return _bars(groups, "million rows per second", legend=False)
+    return bars(groups, "million rows per second", legend=False)
 
 
 def curves() -> alt.VConcatChart:
@@ -183,7 +158,7 @@ def curves() -> alt.VConcatChart:
             rows.append({"x": x, "series": "Eventtide", "value": record["ours"]})
             if record["baseline"] == "groupBy(window)":
                 rows.append({"x": x, "series": "groupBy(window)", "value": record["theirs"]})
-        panels.append(_lines(rows, name, "ms a batch", size=(200, 130), log=True))
+        panels.append(lines(rows, name, "ms a batch", size=(200, 130), log=True))
     pairs = [alt.hconcat(*panels[i : i + 2], spacing=30) for i in range(0, len(panels), 2)]
     return alt.vconcat(*pairs, spacing=20)
 
@@ -201,7 +176,7 @@ def cores() -> alt.VConcatChart:
         title = f"{s['windows']}, {_count(s['keys'])} keys, {_count(s['rows_per_batch'])} rows"
         row = {"label": s["on"], "series": series[s["on"]], "value": record["ours"]}
         groups.setdefault(title, []).append(row | {"text": f"{record['ours']:,.0f}"})
-    return _bars(groups, "ms a batch", legend=False)
+    return bars(groups, "ms a batch", legend=False)
 
 
 def memory() -> alt.VConcatChart:
@@ -214,7 +189,7 @@ def memory() -> alt.VConcatChart:
         for series, value in (("Eventtide", record["ours"]), ("groupBy(window)", record["theirs"])):
             text = f"{value:,.0f}"
             rows.append({"label": series, "series": series, "value": value, "text": text})
-    return _bars(groups, "MiB", legend=False)
+    return bars(groups, "MiB", legend=False)
 
 
 def soak() -> alt.VConcatChart:
@@ -232,8 +207,8 @@ def soak() -> alt.VConcatChart:
         times.append({"x": x, "series": "p99", "value": s["p99_ms"]})
         sizes += [{"x": x, "series": names[n], "value": s[n]} for n in names]
     chart: alt.VConcatChart = alt.vconcat(
-        _lines(times, "minutes", "ms a batch: median and p99", size=(480, 120), log=False),
-        _lines(sizes, "minutes", "MiB", size=(480, 120), log=False),
+        lines(times, "minutes", "ms a batch: median and p99", size=(480, 120), log=False),
+        lines(sizes, "minutes", "MiB", size=(480, 120), log=False),
         spacing=20,
     ).resolve_scale(color="independent")
     return chart
@@ -251,7 +226,7 @@ def profile() -> alt.VConcatChart:
             if name == "profile":
                 theirs = {"series": "groupBy(window)", "value": record["theirs"]}
                 rows.append({"label": s["part"], **theirs})
-    return _dots(groups, "ms of tasks in a batch")
+    return dots(groups, "ms of tasks in a batch")
 
 
 def state() -> alt.VConcatChart:
@@ -260,7 +235,18 @@ def state() -> alt.VConcatChart:
     for record in _records("state"):
         label = f"{record['settings']['state']} / {record['baseline']}"
         rows += _pair(record, label, "smaller state")
-    return _dots({"": rows}, "ms a batch", log=False)
+    return dots({"": rows}, "ms a batch", log=False)
+
+
+def large_state() -> alt.VConcatChart:
+    """Draw the size of the state of millions of keys, and a restart."""
+    groups: Groups = {}
+    for record in _records("large_state"):
+        s, unit = record["settings"], record["unit"]
+        scale, shown = (0.001, "s") if unit == "ms" else (1, unit)
+        rows = groups.setdefault(s["windows"], [])
+        rows += _pair(record, f"{s['measure']}, {shown}", record["baseline"], scale)
+    return dots(groups, "MiB or seconds")
 
 
 def watermark() -> alt.VConcatChart:
@@ -272,7 +258,7 @@ def watermark() -> alt.VConcatChart:
         label = label.replace("1000 by an int column substream", "1 000 by int")
         label = label.replace("1000 by a string column substream", "1 000 by string")
         rows += _pair(record, label, "Spark", 1e-6)
-    return _dots({"": rows}, "million rows per second", log=False)
+    return dots({"": rows}, "million rows per second", log=False)
 
 
 def policies() -> alt.VConcatChart:
@@ -291,13 +277,14 @@ def policies() -> alt.VConcatChart:
             if by_batch:
                 over.append({"label": label, "series": "Jet", "value": record["theirs"]})
     groups = {"one policy, read after every event": bare, "1 000 substreams": over}
-    return _dots(groups, "ns for each event")
+    return dots(groups, "ns for each event")
 
 
 CHARTS: dict[str, Callable[[], Any]] = {
     "readme": readme,
     "windows": windows,
     "latency": latency,
+    "floor": floor,
     "keys": keys,
     "storm": storm,
     "engines": engines,
@@ -307,6 +294,7 @@ CHARTS: dict[str, Callable[[], Any]] = {
     "soak": soak,
     "profile": profile,
     "state": state,
+    "large_state": large_state,
     "watermark": watermark,
     "policies": policies,
 }
@@ -334,118 +322,3 @@ def _throughput(engine: str, rows: float) -> Row:
 
 def _count(number: float) -> str:
     return f"{number:,.0f}".replace(",", " ").replace(" 000 000", " M")
-
-
-def _dots(groups: Groups, unit: str, *, log: bool = True) -> alt.VConcatChart:
-    """Draw a line for each case, with a dot for each series; by default on a logarithmic scale."""
-    everything = [row for rows in groups.values() for row in rows]
-    values = [row["value"] for row in everything]
-    domain = [min(values) * 0.8, max(values) * 2.2] if log else [0, max(values) * 1.15]
-    scale = alt.Scale(type="log" if log else "linear", domain=domain, nice=False)
-    steps = (1,) if max(values) > 100 * min(values) else (1, 2, 5)
-    series = list(dict.fromkeys(row["series"] for row in everything))
-    charts = []
-    for i, (title, rows) in enumerate(groups.items()):
-        last = i == len(groups) - 1
-        axis = alt.Axis(
-            gridOpacity=0.35,
-            format="~s" if log else ",",
-            values=_powers(domain[0], domain[1], steps) if log else alt.Undefined,
-            labels=last,
-            ticks=last,
-        )
-        x = alt.X("value:Q", title=unit if last else None, scale=scale, axis=axis)
-        y = alt.Y("label:N", title=None, sort=None, axis=_labels())
-        base = alt.Chart({"values": rows})
-        spans = base.mark_rule(color=GREY, opacity=0.6).encode(
-            x=alt.X("min(value):Q", scale=scale), x2="max(value):Q", y=y
-        )
-        dots = base.mark_circle(size=85, opacity=1).encode(x=x, y=y, color=_colour(series))
-        layers = [spans, dots]
-        if any("text" in row for row in rows):
-            text = base.mark_text(align="left", dx=9, color=INK, fontSize=12).encode(
-                x=alt.X("max(value):Q", scale=scale), y=y, text="min(text):N"
-            )
-            layers.append(text)
-        chart = alt.layer(*layers).properties(width=WIDTH, height={"step": 20})
-        charts.append(chart.properties(title=title) if title else chart)
-    return alt.vconcat(*charts, spacing=8)
-
-
-def _bars(groups: Groups, unit: str, *, legend: bool) -> alt.VConcatChart:
-    """Draw a bar for each row, from zero, with its number beside it."""
-    top = max(row["value"] for rows in groups.values() for row in rows) * 1.12
-    scale = alt.Scale(domain=[0, top], nice=False)
-    series = list(dict.fromkeys(row["series"] for rows in groups.values() for row in rows))
-    charts = []
-    for i, (title, rows) in enumerate(groups.items()):
-        last = i == len(groups) - 1
-        axis = alt.Axis(grid=False, labels=last, ticks=last, domain=last, tickCount=6)
-        x = alt.X("value:Q", title=unit if last else None, scale=scale, axis=axis)
-        y = alt.Y("label:N", title=None, sort=None, axis=_labels())
-        base = alt.Chart({"values": rows}).encode(x=x, y=y)
-        bars = base.mark_bar(height=14).encode(color=_colour(series, legend=legend))
-        text = base.mark_text(align="left", dx=5, color=INK, fontSize=13).encode(text="text:N")
-        chart = alt.layer(bars, text).properties(width=WIDTH, height={"step": 22})
-        charts.append(chart.properties(title=title) if title else chart)
-    return alt.vconcat(*charts, spacing=8)
-
-
-def _lines(
-    rows: list[Row], x_title: str, y_title: str, *, size: tuple[int, int], log: bool
-) -> alt.LayerChart:
-    scale = alt.Scale(type="log" if log else "linear", nice=False, zero=not log)
-    series = list(dict.fromkeys(row["series"] for row in rows))
-    x = alt.X("x:Q", title=x_title, scale=alt.Scale(type="log" if log else "linear", nice=False))
-    powers = _powers(min(row["x"] for row in rows), max(row["x"] for row in rows))
-    values = [row["value"] for row in rows]
-    steps = _powers(min(values), max(values), (1, 2, 5))
-    across = alt.Axis(grid=False, format="~s", tickCount=5, values=powers if log else alt.Undefined)
-    up = alt.Axis(gridOpacity=0.35, tickCount=4, values=steps if log else alt.Undefined)
-    base = alt.Chart({"values": rows}).encode(
-        x=x.axis(across),
-        y=alt.Y("value:Q", title=y_title, scale=scale).axis(up),
-        color=_colour(series if not log else ["Eventtide", "groupBy(window)"]),
-    )
-    layers = [base.mark_line(strokeWidth=2), base.mark_circle(size=45, opacity=1)]
-    chart: alt.LayerChart = alt.layer(*layers).properties(width=size[0], height=size[1])
-    return chart
-
-
-def _powers(low: float, high: float, steps: tuple[int, ...] = (1,)) -> list[float]:
-    """Return the powers of ten between two numbers, or those times 1, 2 and 5."""
-    powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
-    marks = (step * 10.0**power for power in powers for step in steps)
-    return [mark for mark in marks if low <= mark <= high]
-
-
-def _labels() -> alt.Axis:
-    return alt.Axis(labelLimit=420, ticks=False, domain=False, labelPadding=8)
-
-
-def _colour(series: list[str], *, legend: bool = True) -> alt.Color:
-    scale = alt.Scale(domain=series, range=[COLOURS[name] for name in series])
-    shown = alt.Legend(orient="top", title=None, symbolType="circle") if legend else None
-    return alt.Color("series:N", scale=scale, legend=shown)
-
-
-def _svg(chart: Any) -> str:  # noqa: ANN401 - any of altair's
-    styled = chart.properties(background="transparent").configure(
-        font="Helvetica, Arial, sans-serif",
-        aria=False,
-        view={"stroke": None},
-        title={"color": INK, "fontSize": 13, "anchor": "start", "frame": "group"},
-        legend={"labelColor": INK, "labelFontSize": 13},
-        axis={
-            "labelColor": INK,
-            "titleColor": INK,
-            "titleFontWeight": "normal",
-            "gridColor": GREY,
-            "domainColor": GREY,
-            "tickColor": GREY,
-            "labelFontSize": 12,
-            "titleFontSize": 12,
-        },
-    )
-    svg: str = vl_convert.vegalite_to_svg(styled.to_dict())
-    return re.sub(r"(\d\.\d\d)\d+", r"\1", svg).replace("</g>", "</g>\n") + "\n"

@@ -66,6 +66,7 @@ class Engine:
 KAFKA = Engine("Kafka alone", "", final=False)
 OURS = Engine("Eventtide, real-time mode", "ours:real-time", by_key=True)
 OTHERS = (
+    Engine("Eventtide, real-time mode, watermark of the query", "ours-of-query:real-time"),
     Engine("Eventtide, micro-batches", "ours:micro-batch", by_key=True),
     Engine("groupBy(window), real-time mode, updates", "stock:real-time", final=False),
     Engine("groupBy(window), micro-batches", "stock:micro-batch"),

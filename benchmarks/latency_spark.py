@@ -1,7 +1,7 @@
 """A query that counts the rows of a topic: latency_spark.py QUERY SERVERS INPUT OUTPUT FOLDER.
 
-It runs until the process is ended. QUERY is a side, `ours` or `stock`, and a mode, `real-time` or
-`micro-batch`, as in `ours:real-time`.
+It runs until the process is ended. QUERY is a side and a mode, `real-time` or `micro-batch`, as in
+`ours:real-time`. Sides are `ours`, with a watermark for each key, `ours-of-query` and `stock`.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def main(query: str, servers: str, source: str, sink: str, folder: str) -> None:
     real_time = mode == REAL_TIME
     spark = _session(folder, real_time=real_time)
     rows = _rows(spark, servers, source)
-    counts = _ours(rows) if side == "ours" else _stock(rows)
+    counts = _stock(rows) if side == "stock" else _ours(rows, by_key=side == "ours")
     value = F.concat_ws(",", F.unix_millis("window.start"), "key", "n").alias("value")
     writer = (
         counts.select(value)
@@ -78,9 +78,10 @@ def _rows(spark: SparkSession, servers: str, topic: str) -> DataFrame:
     )
 
 
-def _ours(rows: DataFrame) -> DataFrame:
+def _ours(rows: DataFrame, *, by_key: bool) -> DataFrame:
     window = et.window(rows).event_time("ts", WatermarkPolicies.max_event_time()).key_by("key")
-    return window.watermark_scope("key").tumbling("1s").agg(F.count("*").alias("n")).results
+    window = window.watermark_scope("key" if by_key else "global")
+    return window.tumbling("1s").agg(F.count("*").alias("n")).results
 
 
 def _stock(rows: DataFrame) -> DataFrame:

@@ -52,7 +52,7 @@ def main() -> int:
 
 
 def chosen(number: int, seed: int) -> list[str]:
-    """Return so many kinds of queries, in the order that they are written down in."""
+    """Return `number` kinds of queries, in the order of their definition."""
     some = Random(seed).sample(list(KINDS), min(number, len(KINDS)))  # noqa: S311 - test data
     return [kind for kind in KINDS if kind in some]
 

@@ -112,7 +112,7 @@ def _step(random: Random, steps: dict[str, int], fault: str, storage: str) -> Fa
 
 
 def command(_: str, figures: Figures, limits: Limits) -> list[Trial]:
-    """Try so many pairs of steps, those of seeds that have not been tried."""
+    """Run pairs of steps, up to the limit, of seeds that have not run yet."""
     made, failed = 0, list[dict[str, Any]]()
     seeds = figures.seeds(limits.seed)
     with tempfile.TemporaryDirectory(prefix="eventtide-chaos-", ignore_cleanup_errors=True) as name:

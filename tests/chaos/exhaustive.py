@@ -139,7 +139,7 @@ class Campaign:
 
 
 def command(_: str, figures: Figures, limits: Limits) -> list[Trial]:
-    """Try what has not been tried yet, up to so many trials; return those with a violation."""
+    """Run trials that have not run yet, up to the limit; return those with a violation."""
     done = figures.done()
     with workers(limits.workers) as them:
         campaign = Campaign(them.folder, limits.seed)

@@ -167,8 +167,8 @@ def seed_by_seed(
 ) -> list[Trial]:
     """Make a trial of each seed until there are enough kills; return those with a violation.
 
-    A trial is one query, killed several times and run to its end; `kills` says how often. It is
-    made with a worker, in a folder, of a seed, and with so many kills at most.
+    A trial is one query, killed several times and run to its end; `kills` says how often. `make`
+    takes a worker, a folder, a seed and the highest number of kills.
     """
     enough, kills = limits.trials or ENOUGH, list[int]()
 
@@ -187,7 +187,7 @@ def seed_by_seed(
 
 @dataclass(frozen=True)
 class Killed:
-    """A query of a seed that is killed up to so many times, in a campaign."""
+    """A query of a seed that is killed up to `most` times, in a campaign."""
 
     campaign: str
     kind: str

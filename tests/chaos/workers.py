@@ -49,7 +49,7 @@ class Workers:
 
 @contextmanager
 def workers(number: int) -> Iterator[Workers]:
-    """Start so many, and end them with the block."""
+    """Start `number` workers, and end them with the block."""
     with ExitStack() as stack:
         temporary = tempfile.TemporaryDirectory(
             prefix="eventtide-chaos-", ignore_cleanup_errors=True

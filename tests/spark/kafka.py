@@ -95,7 +95,7 @@ class Broker:
         self._await_partitions(topic, partitions)
 
     def widen(self, topic: str, partitions: int) -> None:
-        """Give a topic more partitions, so many in all."""
+        """Give a topic more partitions: `partitions` in all."""
         _done(self._admin.create_partitions([NewPartitions(topic, partitions)]))
         self._await_partitions(topic, partitions)
 
@@ -105,7 +105,7 @@ class Broker:
         self._await_partitions(topic, 0)
 
     def _await_partitions(self, topic: str, count: int) -> None:
-        """Wait until a topic is listed with so many partitions: what is new comes later."""
+        """Wait until a topic is listed with `count` partitions; new ones come later."""
         until = time.monotonic() + PATIENCE
         while True:
             listed = self._admin.list_topics(timeout=PATIENCE).topics.get(topic)

@@ -134,7 +134,7 @@ class SessionKey:
 
 @dataclass
 class CountKey:
-    """What is known of one key whose windows end with every so many-th row."""
+    """What is known of one key whose windows end after a number of rows."""
 
     size: int
     every: int

@@ -17,7 +17,7 @@ EVENTS = "ts timestamp, key string"
 
 
 def at(second: float) -> str:
-    """Return the time so many seconds into 2024."""
+    """Return the time `second` seconds into 2024."""
     minutes, seconds = divmod(second, 60)
     return f"2024-01-01 {int(minutes) // 60:02d}:{int(minutes) % 60:02d}:{seconds:09.6f}"
 

@@ -108,7 +108,7 @@ def test_the_commands_of_the_page_run_a_job_on_a_cluster(
 
 
 def wait_for_workers(page: int, count: int) -> None:
-    """Wait until the master's web page shows so many workers."""
+    """Wait until the master's web page shows `count` workers."""
     wait_for(page)
     until = time.monotonic() + 60
     while time.monotonic() < until:

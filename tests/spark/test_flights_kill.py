@@ -42,7 +42,7 @@ def finish(folder: Path) -> None:
 
 
 def kill_after(folder: Path, batches: int) -> None:
-    """Run until so many batches are planned, then kill -9 both processes."""
+    """Run until `batches` batches are planned, then kill -9 both processes."""
     process = start(folder)
     until = time.monotonic() + PATIENCE
     while planned(folder) < batches:

@@ -266,7 +266,7 @@ class Outcome:
 
 
 def played(spark: SparkSession, batches: Batches, number: int) -> Outcome:
-    """Run a query with so many partitions; its books balance."""
+    """Run a query with `number` partitions; its books balance."""
 
     def query(events: DataFrame) -> DataFrame:
         return together(kind.ours(events).results for kind in WHOLE)

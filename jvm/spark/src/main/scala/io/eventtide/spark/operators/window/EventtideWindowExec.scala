@@ -142,13 +142,15 @@ final case class EventtideWindowExec(
 
   @transient private lazy val bounds = registered[Array[Long]]
 
-  @transient private lazy val inputs = registered[TaskInputState]
+  // Only if the query's policies run in the tasks.
+  @transient private lazy val inputs =
+    batch.flatMap(_.watermarkStart).map(_ => registered[TaskInputState])
 
   override protected def doExecute(): RDD[InternalRow] = {
     metrics
     val running = batch.getOrElse(throw new IllegalStateException("no batch of a streaming query"))
     running.register(due, bounds)
-    running.register(inputs)
+    inputs.foreach(running.register)
     val task = WindowTaskSpec(
       spec.withValues(SubqueryValues.of(queries)),
       running.batchId,

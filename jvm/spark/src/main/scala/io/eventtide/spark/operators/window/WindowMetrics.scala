@@ -15,7 +15,7 @@ private[window] final class WindowMetrics(
     commitMs: SQLMetric,
     due: PartitionAccum[NextTimer],
     bounds: PartitionAccum[Array[Long]],
-    inputs: PartitionAccum[TaskInputState],
+    inputs: Option[PartitionAccum[TaskInputState]],
     reportState: (StateStore, Long) => Unit
 ) extends Serializable {
 
@@ -35,7 +35,8 @@ private[window] final class WindowMetrics(
   }
 
   /** Reports the state of the query's policies. */
-  def report(partition: Int, state: TaskInputState): Unit = inputs.add(partition -> state)
+  def report(partition: Int, state: TaskInputState): Unit =
+    inputs.foreach(_.add(partition -> state))
 
   /** Reports the counts since the last call, and the next timers. */
   def report(partition: Int, counts: WindowCounts, next: NextTimer): Unit = {

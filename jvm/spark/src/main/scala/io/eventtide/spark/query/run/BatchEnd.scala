@@ -94,10 +94,7 @@ private[run] final class BatchEnd(run: RunState, recorder: LedgerRecorder) {
       rows: Map[Int, BatchEventTimeStats],
       leftBacklogs: Option[Map[Int, Backlogs]]
   ): Unit = {
-    leftBacklogs match {
-      case Some(partitions) => inputs.updateBacklogs(now, partitions)
-      case None => inputs.assumeBacklogs(now, backlogs.assumed)
-    }
+    inputs.takeBacklogs(now, leftBacklogs, backlogs.assumed)
     inputs.observe(now, rows, credited = !hold.isHolding)
     inputs.retainPartitions(now, leftBacklogs.getOrElse(Map.empty), rows)
   }

@@ -78,9 +78,16 @@ private[query] final class QueryInputs(inputs: IndexedSeq[QueryInput]) {
   def updateBacklogs(now: Long, backlogs: Map[Int, Map[String, Backlog]]): Unit =
     backlogs.foreach { case (position, of) => inputs(position).updateBacklogs(now, of) }
 
-  /** Assumes a backlog for every partition until the sources report them. */
-  def assumeBacklogs(now: Long, partitions: Map[Int, Map[String, Backlog]]): Unit =
-    partitions.foreach { case (position, of) => inputs(position).assumeBacklogs(now, of) }
+  /** Takes the backlogs of partitions from the sources; `assumed` ones if a source cannot report them.
+    */
+  def takeBacklogs(
+      now: Long,
+      reported: Option[Map[Int, Map[String, Backlog]]],
+      assumed: => Map[Int, Map[String, Backlog]]
+  ): Unit = reported match {
+    case Some(backlogs) => updateBacklogs(now, backlogs)
+    case None => assumed.foreach { case (at, of) => inputs(at).assumeBacklogs(now, of) }
+  }
 
   /** The partitions of sources with a backlog, by the position of their input. */
   def partitionsWithBacklog: Seq[(Int, String)] = for {

@@ -86,12 +86,9 @@ private[spark] final class QueryWatermark private[run] (run: RunState) {
 
   // A partition with a backlog delays the watermark in the batch before its first row.
   private def takeBacklogs(): Unit = {
-    val latest = Try(run.backlogs.latest)
+    val latest = Try(run.backlogs.latest).toOption
     run.locked {
-      run.inputs.updateBacklogs(
-        run.clock.at(run.query.nowMs * 1000),
-        latest.getOrElse(run.backlogs.assumed)
-      )
+      run.inputs.takeBacklogs(run.clock.at(run.query.nowMs * 1000), latest, run.backlogs.assumed)
     }
   }
 
