@@ -90,7 +90,8 @@ def test_the_lowest_partition_holds_the_watermark_of_the_query(
 def test_a_script_runs_in_this_mode(spark: SparkSession) -> None:
     """Rows of one step come one by one; an idle timeout follows the script's clock."""
     with real_time(spark):
-        with Script(by_key_idle, "ts timestamp, key string", real_time=True, session=spark) as script:
+        schema = "ts timestamp, key string"
+        with Script(by_key_idle, schema, real_time=True, session=spark) as script:
             script.rows([(at(0), "a"), (at(11), "a"), (at(3), "a")])
             script.expect(results=[("a", at(0), 1)], late=1)
             script.clock("+29s").expect(results=[])

@@ -21,7 +21,7 @@ TIMED = BOLT.with_timestamp_field("ts")
 
 
 def frame(spark: SparkSession, *rows: tuple[int | None, str, int], kind: str = "") -> DataFrame:
-    """Return rows whose time is their number of seconds, as a TIMESTAMP or by the given SQL text."""
+    """Return rows whose time is their number of seconds, as a TIMESTAMP or by SQL text."""
     made = spark.createDataFrame(list(rows), "id int, user string, second int")
     return made.selectExpr("id", "user", f"{kind or 'timestamp_seconds(second)'} AS ts")
 
