@@ -8,11 +8,12 @@ import org.apache.spark.unsafe.types.UTF8String
   * A string of up to 16 bytes is represented by its first word, its last word (which may overlap
   * the first) and its length. These are in the table itself, so a lookup reads no other string. For
   * a longer string, a hash replaces the last word, and the strings are compared in full if all
-  * three match. Open addressing, at most half full.
+  * three match. Open addressing, at most half full. A slot has four words, so it is in one line of
+  * the CPU's cache.
   */
 private[watermark] final class StringTable[V >: Null <: AnyRef] {
-  private var words = new Array[Long](64 * 3) // first, second and length of each slot
-  private var values = new Array[AnyRef](64) // null where the slot is free
+  private var words = new Array[Long](64 * 4) // first, second and length + 1; 0 in a free slot
+  private var values = new Array[AnyRef](64)
   private var texts = new Array[UTF8String](64)
   private var shift = 64 - 6 // leaves as many bits of a hash as a slot has
   private var used = 0
@@ -36,9 +37,9 @@ private[watermark] final class StringTable[V >: Null <: AnyRef] {
     val first = StringTable.first(text)
     val second = StringTable.second(text)
     val slot = slotOf(text, first, second)
-    words(slot * 3) = first
-    words(slot * 3 + 1) = second
-    words(slot * 3 + 2) = text.numBytes.toLong
+    words(slot * 4) = first
+    words(slot * 4 + 1) = second
+    words(slot * 4 + 2) = text.numBytes + 1L
     values(slot) = value
     texts(slot) = text
   }
@@ -47,19 +48,19 @@ private[watermark] final class StringTable[V >: Null <: AnyRef] {
   private def slotOf(text: UTF8String, first: Long, second: Long): Int = {
     val mask = values.length - 1
     var slot = StringTable.spread(first, second, shift)
-    while (values(slot) != null && !isAt(slot, text, first, second)) slot = (slot + 1) & mask
+    while (words(slot * 4 + 2) != 0 && !isAt(slot, text, first, second)) slot = (slot + 1) & mask
     slot
   }
 
   private def isAt(slot: Int, text: UTF8String, first: Long, second: Long): Boolean = {
     val length = text.numBytes
-    words(slot * 3) == first && words(slot * 3 + 1) == second &&
-    words(slot * 3 + 2) == length && (length <= 16 || texts(slot).equals(text))
+    words(slot * 4) == first && words(slot * 4 + 1) == second &&
+    words(slot * 4 + 2) == length + 1L && (length <= 16 || texts(slot).equals(text))
   }
 
   private def grow(): Unit = {
     val (oldTexts, oldValues) = (texts, values)
-    words = new Array[Long](oldValues.length * 6)
+    words = new Array[Long](oldValues.length * 8)
     texts = new Array[UTF8String](oldValues.length * 2)
     values = new Array[AnyRef](oldValues.length * 2)
     shift -= 1
