@@ -153,6 +153,21 @@ def started(code: str) -> StreamingQuery:
     return cast("StreamingQuery", names["query"])
 
 
+def test_a_function_in_python_is_refused(spark: SparkSession) -> None:
+    """Before the query starts, and not by its first batch."""
+    rate = spark.readStream.format("rate").load().withColumnRenamed("timestamp", "ts")
+    named = F.udf(lambda value: f"key {value}", "string")
+    window = by_key(rate.withColumn("key", named("value")))
+    writer = window.results.writeStream.format("console").outputMode("update")
+    with (
+        real_time(spark),
+        pytest.raises(et.errors.UnsupportedPlanError, match="functions in Python, such as"),
+        et.named_errors(),
+    ):
+        writer.trigger(**LONG).start()
+    assert not spark.streams.active
+
+
 def test_a_session_without_the_setting_is_told_so(spark: SparkSession) -> None:
     """Before anything is started."""
     rate = spark.readStream.format("rate").load().withColumnRenamed("timestamp", "ts")

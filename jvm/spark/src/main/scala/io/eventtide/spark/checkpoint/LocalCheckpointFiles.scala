@@ -37,7 +37,17 @@ private final class LocalCheckpointFiles(
 ) extends FileSystemBasedCheckpointFileManager(path, conf) {
   private val syncs = conf.getBoolean(LocalCheckpointFiles.Fsync, false)
 
-  override def mkdirs(path: Path): Unit = LocalCheckpointFiles.makeFolder(local(path))
+  override def mkdirs(path: Path): Unit = makeFolder(local(path))
+
+  // `createDirectories` fails if the folder is a symbolic link to a folder.
+  private def makeFolder(folder: JavaPath): Unit = if (!Files.isDirectory(folder)) {
+    makeFolder(folder.getParent)
+    try Files.createDirectory(folder)
+    catch {
+      case _: FileAlreadyExistsException if Files.isDirectory(folder) => ()
+    } // by another writer
+    if (syncs) LocalCheckpointFiles.sync(folder.getParent)
+  }
 
   override def createCheckpointDirectory(): Path = {
     mkdirs(path)
@@ -46,7 +56,7 @@ private final class LocalCheckpointFiles(
 
   override def createAtomic(path: Path, overwrite: Boolean): CancellableFSDataOutputStream = {
     val target = local(path)
-    LocalCheckpointFiles.makeFolder(target.getParent)
+    makeFolder(target.getParent)
     val temporary = target.resolveSibling(s".${target.getFileName}.${UUID.randomUUID}.tmp")
     new AtomicFile(new FileOutputStream(temporary.toFile), temporary, target, overwrite)
   }
@@ -74,8 +84,10 @@ private final class LocalCheckpointFiles(
     }
 
     private def create(): Unit =
-      try link(target, temporary)
-      catch {
+      try {
+        LocalCheckpointFiles.deleteChecksum(target)
+        link(target, temporary)
+      } catch {
         case _: FileAlreadyExistsException => throw new HadoopFileExists(s"$target exists")
         case missing: NoSuchFileException => throw missing
         case _: UnsupportedOperationException | _: FileSystemException =>
@@ -109,13 +121,12 @@ private object LocalCheckpointFiles {
   def isLocal(path: Path, conf: Configuration): Boolean =
     path.getFileSystem(conf).getUri.getScheme == "file"
 
-  // `createDirectories` fails if the folder is a symbolic link to a folder.
-  private def makeFolder(folder: JavaPath): Unit =
-    if (!Files.isDirectory(folder)) Files.createDirectories(folder): Unit
+  // Hadoop's checksum of an earlier file of this name would not match.
+  private def deleteChecksum(target: JavaPath): Unit =
+    Files.deleteIfExists(target.resolveSibling(s".${target.getFileName}.crc")): Unit
 
-  // Hadoop's checksum of the replaced file would not match.
   private def replace(temporary: JavaPath, target: JavaPath): Unit = {
-    Files.deleteIfExists(target.resolveSibling(s".${target.getFileName}.crc"))
+    deleteChecksum(target)
     Files.move(temporary, target, ATOMIC_MOVE): Unit
   }
 

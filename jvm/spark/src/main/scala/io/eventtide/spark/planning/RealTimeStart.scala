@@ -1,7 +1,13 @@
 package io.eventtide.spark.planning
 
+import org.apache.hadoop.fs.Path
 import org.apache.spark.sql.SparkSession
-import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
+import org.apache.spark.sql.catalyst.expressions.PythonUDF
+import org.apache.spark.sql.catalyst.plans.logical.{
+  LogicalPlan,
+  RebalancePartitions,
+  RepartitionOperation
+}
 import org.apache.spark.sql.catalyst.streaming.WriteToStreamStatement
 import org.apache.spark.sql.eventtide.RealTimePlans
 import org.apache.spark.sql.internal.SQLConf
@@ -17,12 +23,28 @@ private[spark] object RealTimeStart {
     checkSpark()
     refuse(start.outputMode != OutputMode.Update, "OUTPUT_MODE")
     start.inputQuery.foreach(checkNode)
+    checkBehind(start.inputQuery)
     refuse(SQLConf.get.getConf(SQLConf.STREAMING_REAL_TIME_MODE_ALLOWLIST_CHECK), "SETTINGS")
     RealTimePlans.checkSink(start.sink)
-    val windows = start.inputQuery.collect { case window: WindowAggregate => window }
-    // the number of the source's partitions is known when the first batch is planned
-    val fewest = windows.length * SQLConf.get.numShufflePartitions + 1
-    checkSlots(SparkSession.active.sparkContext, fewest)
+    if (isNew(start)) checkSlots(SparkSession.active.sparkContext, fewestTasks(start.inputQuery))
+  }
+
+  // The number of the source's partitions is known when the first batch is planned.
+  private def fewestTasks(query: LogicalPlan): Int = 1 + query.collect {
+    case window: WindowAggregate if window.hasKeys => SQLConf.get.numShufflePartitions
+    case _: WindowAggregate => 1
+  }.sum
+
+  // A checkpoint has the number of its partitions, with which its query continues.
+  private def isNew(start: WriteToStreamStatement): Boolean = {
+    val folder = start.userSpecifiedCheckpointLocation.orElse {
+      for {
+        root <- SQLConf.get.checkpointLocation; name <- start.userSpecifiedName
+      } yield s"$root/$name"
+    }
+    folder.map(new Path(_)).forall { root =>
+      !root.getFileSystem(start.hadoopConf).exists(new Path(root, "metadata"))
+    }
   }
 
   /** Refuses a version of Spark without a shuffle in real-time mode. */
@@ -38,12 +60,33 @@ private[spark] object RealTimeStart {
     }
 
   private def checkNode(node: LogicalPlan): Unit = {
-    refuse(node.expressions.exists(_.exists(_.isInstanceOf[IngestionTime])), "INGESTION_TIME")
+    val expressions = node.expressions.flatMap(_.collect { case one => one })
+    refuse(expressions.exists(_.isInstanceOf[IngestionTime]), "INGESTION_TIME")
+    expressions.collectFirst { case function: PythonUDF =>
+      throw EventtideException("REAL_TIME_PYTHON", "function" -> function.name)
+    }
     node match {
-      case window: WindowAggregate if !window.settings.hasOwnTime => window.foreach(checkPolicy)
+      case window: WindowAggregate if window.settings.hasOwnTime =>
+        refuse(window.settings.byKey.exists(_.idleness.inEventTime), "KEY_IDLE_CLOCK")
+      case window: WindowAggregate =>
+        window.foreach(checkPolicy)
+        refuse(isRepartitioned(window.child), "REPARTITION")
       case _ => ()
     }
   }
+
+  // The markers of a task are of the rows that it observes, so no shuffle may be in between.
+  private def isRepartitioned(below: LogicalPlan): Boolean = below match {
+    case _: RepartitionOperation | _: RebalancePartitions => true
+    case _: PolicyWatermark => false
+    case other => other.children.exists(isRepartitioned)
+  }
+
+  // Within a batch, the watermark of its input stands still.
+  private def checkBehind(query: LogicalPlan): Unit =
+    StartQueryRule.statefulAbove(query)(_.isInstanceOf[WindowAggregate]).foreach { node =>
+      throw EventtideException("REAL_TIME_STATEFUL", "operator" -> node.nodeName)
+    }
 
   // The policies of the query run in the tasks of its windows.
   private def checkPolicy(node: LogicalPlan): Unit = node match {

@@ -47,16 +47,21 @@ object StartQueryRule extends Rule[LogicalPlan] {
 
   // A downstream operator would treat an early and a later result of one window as two rows.
   private def checkPanes(query: LogicalPlan): Unit =
-    query.foreach { node =>
-      val below = node match {
-        case window: WindowAggregate => window.child.children
-        case other => other.children
-      }
-      val follows = PlanValidator.isStateful(node) && !PlanValidator.isWindowOperator(query, node)
-      if (follows && below.exists(_.exists(givesPanes))) {
-        throw EventtideException("PANES_NOT_FINAL", "operator" -> node.nodeName)
-      }
+    statefulAbove(query)(givesPanes).foreach { node =>
+      throw EventtideException("PANES_NOT_FINAL", "operator" -> node.nodeName)
     }
+
+  /** A stateful operator above a node. */
+  private[planning] def statefulAbove(
+      query: LogicalPlan
+  )(isBelow: LogicalPlan => Boolean): Option[LogicalPlan] = query.find { node =>
+    val below = node match {
+      case window: WindowAggregate => window.child.children
+      case other => other.children
+    }
+    val isOperator = PlanValidator.isStateful(node) && !PlanValidator.isWindowOperator(query, node)
+    isOperator && below.exists(_.exists(isBelow))
+  }
 
   // Both copies would use the same state. Spark copies a query of WITH for each of its uses, later.
   private def checkTwice(query: LogicalPlan): Unit = {

@@ -57,6 +57,12 @@ final case class WindowAggregate(
   /** Whether the operator takes rows, not aggregated frames. */
   def isRowByRow: Boolean = isRealTime || settings.isJudgedByKey
 
+  /** Whether the window is by keys. Without keys, its rows are in one partition. */
+  def hasKeys: Boolean = {
+    val Aggregate(grouping, _, _, _) = child: @unchecked
+    grouping.length > 1
+  }
+
   override def nodeName: String = "EventtideWindow"
 
   override protected def stringArgs: Iterator[Any] = Iterator(settings.summary)

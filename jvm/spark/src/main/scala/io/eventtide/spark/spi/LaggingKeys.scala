@@ -36,8 +36,10 @@ private[spark] final case class LaggingKey(
   *   the reported keys of the previous batch, as bytes; they are checked again
   */
 private[spark] final class LaggingKeys(columns: Seq[Attribute], known: Seq[Array[Byte]]) {
+  import LaggingKeys.Entry
+
   private val left = mutable.HashSet.from(known.map(rowOf)) // known keys not yet processed
-  private val lowest = new Array[LaggingKey](LaggingKeys.Most) // in no order
+  private val lowest = new Array[Entry](LaggingKeys.Most) // in no order
   private var size = 0
   private lazy val nameOf = SubstreamName.of(columns.map(_.dataType))
 
@@ -45,11 +47,10 @@ private[spark] final class LaggingKeys(columns: Seq[Attribute], known: Seq[Array
     */
   def offer(key: UnsafeRow, watermark: Option[Long], due: => Long): Unit = {
     if (left.nonEmpty) left.remove(key): Unit
-    remove(key)
-    if (watermark.isDefined) {
-      val low = watermark.get
-      if (!isFull || low < lowest(highest).watermark) put(key, low, due)
-    }
+    val at = indexOf(key)
+    if (watermark.isEmpty) removeAt(at)
+    else if (at >= 0) replace(at, watermark.get, due)
+    else if (!isFull || watermark.get < lowest(highest).watermark) put(key, watermark.get, due)
   }
 
   private def isFull: Boolean = size == LaggingKeys.Most
@@ -65,18 +66,18 @@ private[spark] final class LaggingKeys(columns: Seq[Attribute], known: Seq[Array
     found
   }
 
-  private def remove(key: UnsafeRow): Unit = {
-    var i = 0
-    while (i < size && !isOf(key)(lowest(i))) i += 1
-    if (i < size) removeAt(i)
+  private def indexOf(key: UnsafeRow): Int = {
+    var i = size - 1
+    while (i >= 0 && !isOf(key, lowest(i))) i -= 1
+    i
   }
 
-  private def removeAt(i: Int): Unit = {
+  private def removeAt(i: Int): Unit = if (i >= 0) {
     size -= 1
     lowest(i) = lowest(size)
   }
 
-  private def isOf(key: UnsafeRow)(one: LaggingKey): Boolean =
+  private def isOf(key: UnsafeRow, one: Entry): Boolean =
     one.key.length == key.getSizeInBytes && ByteArrayMethods.arrayEquals(
       key.getBaseObject,
       key.getBaseOffset,
@@ -85,19 +86,30 @@ private[spark] final class LaggingKeys(columns: Seq[Attribute], known: Seq[Array
       one.key.length
     )
 
-  private def put(key: UnsafeRow, watermark: Long, due: Long): Unit = if (
-    due != FrameWindowState.Never
-  ) {
-    if (isFull) removeAt(highest)
-    val name = nameOf(key.toSeq(columns.map(_.dataType)))
-    lowest(size) = LaggingKey(key.copy().getBytes, name, watermark, due)
-    size += 1
-  }
+  private def put(key: UnsafeRow, watermark: Long, due: Long): Unit =
+    if (due != FrameWindowState.Never) {
+      if (isFull) removeAt(highest)
+      val name = nameOf(key.toSeq(columns.map(_.dataType)))
+      lowest(size) = new Entry(key.copy().getBytes, name, watermark, due)
+      size += 1
+    }
+
+  // In real-time mode, each row of a key offers it.
+  private def replace(i: Int, watermark: Long, due: Long): Unit =
+    if (due == FrameWindowState.Never) removeAt(i)
+    else {
+      lowest(i).watermark = watermark
+      lowest(i).due = due
+    }
 
   /** The known keys that were not processed. */
   def unseen: Seq[UnsafeRow] = left.toSeq
 
-  def result: Seq[LaggingKey] = lowest.take(size).toSeq.sortBy(_.watermark)
+  def result: Seq[LaggingKey] = lowest
+    .take(size)
+    .toSeq
+    .map(one => LaggingKey(one.key, one.name, one.watermark, one.due))
+    .sortBy(_.watermark)
 
   private def rowOf(bytes: Array[Byte]): UnsafeRow = {
     val row = new UnsafeRow(columns.length)
@@ -110,4 +122,11 @@ private[spark] object LaggingKeys {
 
   /** The maximum number of keys that are reported for a partition, and for a query. */
   val Most = 3
+
+  private final class Entry(
+      val key: Array[Byte],
+      val name: String,
+      var watermark: Long,
+      var due: Long
+  )
 }

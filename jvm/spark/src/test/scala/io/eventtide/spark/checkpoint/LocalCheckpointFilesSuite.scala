@@ -158,6 +158,18 @@ class LocalCheckpointFilesSuite extends AnyFunSuite {
     }
   }
 
+  test("a new file has no old checksum of a file that was deleted by hand") {
+    inFolder { folder =>
+      val hadoop = new FileSystemBasedCheckpointFileManager(path(folder), conf())
+      val file = folder.resolve("7")
+      write(hadoop, file, "old")
+      Files.delete(file)
+      write(manager(folder), file, "newer")
+      assert(names(folder) == Set("7"))
+      assert(read(hadoop, file) == "newer")
+    }
+  }
+
   test("the folder of a checkpoint may be a symbolic link") {
     inFolder { folder =>
       val real = Files.createDirectory(folder.resolve("real"))

@@ -43,13 +43,18 @@ class RealTimeScriptSuite extends AnyFunSuite with RealTimeQueries {
   // The rows of each site go back and forth around the clock; between them time passes.
   private def steps(seed: Int): Seq[Step] = {
     val random = new Random(seed)
-    Seq.fill(40) {
-      if (random.nextInt(3) == 0) Seq(Passes(500 + random.nextInt(9000)))
-      else {
-        val (site, key) = (s"s${random.nextInt(2)}", s"k${random.nextInt(2)}")
-        Seq(Passes(200), Arrives(Row(random.nextInt(20) - 10, site, key, random.nextInt(100).toLong)))
+    Seq
+      .fill(40) {
+        if (random.nextInt(3) == 0) Seq(Passes(500 + random.nextInt(9000)))
+        else {
+          val (site, key) = (s"s${random.nextInt(2)}", s"k${random.nextInt(2)}")
+          Seq(
+            Passes(200),
+            Arrives(Row(random.nextInt(20) - 10, site, key, random.nextInt(100).toLong))
+          )
+        }
       }
-    }.flatten
+      .flatten
   }
 
   private def run(window: DataFrame => WindowBuilder, seed: Int, realTime: Boolean) = {

@@ -41,6 +41,18 @@ class RealTimeSuite extends AnyFunSuite with RealTimeQueries {
     }
   }
 
+  test("an idle key closes its windows while other keys have rows all the time") {
+    val events = source()
+    val idle = counts(keyed(events.toDF()).keyIdleTimeout("1s").tumbling("1m"))
+    running(start(idle, newFolder, Trigger.RealTime("1 second"))) { _ =>
+      events.addData(0, Seq(at(0, "a", 1)))
+      eventually {
+        events.addData(0, Seq(at(1, "b", 1)))
+        assert(emitted.map(_.getString(0)) == Seq("a"))
+      }
+    }
+  }
+
   test("sessions, counts and early results leave as their rows arrive") {
     val shapes =
       Seq[WindowBuilder => WindowBuilder](_.session("10s").keyIdleTimeout("1h"), _.byCount(2))
@@ -170,6 +182,19 @@ class RealTimeSuite extends AnyFunSuite with RealTimeQueries {
     }
   }
 
+  test("a window without keys needs one core, and the core of its source") {
+    assume(RealTimePlans.canShuffle)
+    withConf("spark.sql.shuffle.partitions", "6") {
+      val events = source()
+      val all = Eventtide.window(events.toDF()).eventTime("ts", WatermarkPolicy.maxEventTime)
+      val sums = all.tumbling("1m").agg(sum("v").as("v")).results.select("v")
+      running(start(sums, newFolder)) { _ =>
+        events.addData(0, Seq(at(0, "a", 1), at(61, "a", 2)))
+        eventually(assert(emitted == Seq(Row(1L))))
+      }
+    }
+  }
+
   test("what real-time mode cannot run is refused before the query starts") {
     val events = source().toDF()
     if (RealTimePlans.canShuffle) checkRefusals(events)
@@ -179,13 +204,21 @@ class RealTimeSuite extends AnyFunSuite with RealTimeQueries {
   private def refused(results: DataFrame, mode: String = "update"): String =
     intercept[Exception with SparkThrowable] {
       val writer = results.writeStream.foreach(new Collected).outputMode(mode)
-      writer.option("checkpointLocation", newFolder).trigger(Trigger.RealTime("1 hour")).start()
+      val timed = writer.option("checkpointLocation", newFolder).trigger(Trigger.RealTime("1 hour"))
+      timed.start().stop() // so that no query is left if none is refused
     }.getCondition
 
   private def checkRefusals(events: DataFrame): Unit = {
     assert(refused(byMinute(events), "append") == "REAL_TIME_OUTPUT_MODE")
     val ingested = Eventtide.withIngestionTime(events.drop("ts"), "ts")
     assert(refused(ingested.select("key", "v")) == "REAL_TIME_INGESTION_TIME")
+    val byEventTime = keyed(events).keyIdleTimeout("1m", "event_time").tumbling("1m")
+    assert(refused(counts(byEventTime)) == "REAL_TIME_KEY_IDLE_CLOCK")
+    val timed = Eventtide.withWatermark(events, "ts", WatermarkPolicy.maxEventTime)
+    val rows = Eventtide.window(timed.repartition(2)).eventTime("ts").keyBy("key")
+    assert(refused(counts(rows.tumbling("1m"))) == "REAL_TIME_REPARTITION")
+    val sums = ofAll(events).tumbling("1m").agg(sum("v").as("v")).results
+    assert(refused(sums.groupBy("window").count()) == "REAL_TIME_STATEFUL")
     withConf("spark.sql.shuffle.partitions", "6") {
       assert(refused(byMinute(events)) == "REAL_TIME_SLOTS")
     }

@@ -31,9 +31,10 @@ private[operators] final class KeyedLateRows(
   /** Whether a row is in no window, regardless of its key; such a row is logged. */
   def refuses(micros: Long, row: UnsafeRow): Boolean = {
     val hasTime = KeyedLateRows.hasTime(micros, row, timeAt, times.valid)
+    val isFuture = hasTime && times.isFuture(micros) // asked once, because the limit may move
     if (!hasTime) addWithoutTime(row)
-    else if (times.isFuture(micros)) add(micros, row, LateReason.Future)
-    !hasTime || times.isFuture(micros) || gaps.isDefined && refusesGap(micros, row, gaps.get)
+    else if (isFuture) add(micros, row, LateReason.Future)
+    !hasTime || isFuture || gaps.isDefined && refusesGap(micros, row, gaps.get)
   }
 
   private def refusesGap(micros: Long, row: UnsafeRow, gap: RowGaps): Boolean = {

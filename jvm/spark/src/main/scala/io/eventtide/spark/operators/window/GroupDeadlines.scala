@@ -16,8 +16,11 @@ private[window] final class GroupDeadlines {
   import GroupDeadlines._
 
   private val known = new JHashMap[UnsafeRow, Deadline]
-  private val ordered = new TreeSet[Deadline](Comparator.comparingLong[Deadline](_.queuedAt)
-    .thenComparingLong(_.id))
+  private val ordered = new TreeSet[Deadline](
+    Comparator
+      .comparingLong[Deadline](_.queuedAt)
+      .thenComparingLong(_.id)
+  )
   private var ids = 0L
 
   /** Sets the deadline of a group; `Never` if it has none. */

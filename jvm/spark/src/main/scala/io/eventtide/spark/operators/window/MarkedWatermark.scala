@@ -11,7 +11,7 @@ import io.eventtide.spark.spi.TaskInputState
   *   the ordinal of the column with the markers
   */
 private[window] final class MarkedWatermark(
-    val task: WindowTaskSpec,
+    task: WindowTaskSpec,
     watermark: RunningWatermark,
     input: TimedRows,
     column: Int

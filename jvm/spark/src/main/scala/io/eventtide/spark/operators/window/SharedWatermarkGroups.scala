@@ -77,7 +77,8 @@ private[window] final class SharedWatermarkGroups private (
     */
   def hasExpiredTimer(upcoming: UnsafeRow): Boolean = {
     if (hasRows && (upcoming == null || !groups.hasKey(upcoming))) end()
-    if (upcoming == null && policy.movesWithClock) while (!hasNext && selectOther()) end()
+    if (upcoming == null && policy.movesWithClock && deadlines.isEmpty)
+      while (!hasNext && selectOther()) end()
     hasNext
   }
 
@@ -88,7 +89,10 @@ private[window] final class SharedWatermarkGroups private (
   }
 
   /** Reads the deadlines of all groups, at the start of a batch in real-time mode. */
-  def readDeadlines(): Unit = if (deadlines.isDefined) while (selectOther()) keepDeadline()
+  def readDeadlines(): Unit = if (deadlines.isDefined) {
+    while (selectOther()) keepDeadline()
+    others.close()
+  }
 
   /** Advances the groups whose next window the clock closes, up to the first with an expired timer. */
   def advanceByClock(): Unit = deadlines.foreach { all =>
@@ -133,7 +137,7 @@ private[window] final class SharedWatermarkGroups private (
     own.watermark.foreach(bounds.raise(groups.key, _))
     groups.change()
     time.set(before, own.watermark)
-    ended.add(groups.id)
+    if (!task.isRealTime) ended.add(groups.id)
     close()
     own.watermark.filter(_ >= groups.index.lowest).foreach(closeUpTo)
   }
@@ -156,9 +160,12 @@ private[window] final class SharedWatermarkGroups private (
     found
   }
 
+  // In real-time mode, each change of group leaves one, and `lowest` is close: no read is needed.
+  private def firstEnd: Long = if (task.isRealTime) groups.index.lowest else groups.index.head
+
   private def leave(): Unit = {
     groups.save(own.write)
-    if (groups.key != null) lagging.foreach(_.offer(groups.key, own.watermark, groups.index.head))
+    if (groups.key != null) lagging.foreach(_.offer(groups.key, own.watermark, firstEnd))
     if (policy.movesWithClock && deadlines.isEmpty && ended.contains(groups.id)) {
       val end = groups.index.head
       if (end != NextTimer.Never) firstDue = math.min(firstDue, own.dueAt(end))

@@ -47,20 +47,27 @@ private[run] final class BatchEnd(run: RunState, recorder: LedgerRecorder) {
       hadRows: Boolean
   ): Unit = {
     val counts = hadRows || isCredited
-    val leftBacklogs = if (counts) backlogsAfter(ended) else None
+    val ofTasks = ended.inputState
+    val leftBacklogs = if (counts && ofTasks.isEmpty) backlogsAfter(ended) else None
     orByOwnSettings(ended.info.batchId)(locked {
-      clock.passed(ended.clockMicros)
-      if (ended.info.watermarkMs > 0) inputs.raise(ended.watermarkMicros, ended.clockMicros)
-      ended.inputState match {
+      val now = timeOf(ended)
+      clock.passed(now)
+      if (ended.info.watermarkMs > 0) inputs.raise(ended.watermarkMicros, now)
+      ofTasks match {
         case Some(state) => inputs.resume(state, clock.saved.aheadMicros)
         case None =>
-          if (counts) observe(ended.clockMicros, rows, leftBacklogs)
-          if (hadRows) inputs.emit(ended.clockMicros)
+          if (counts) observe(now, rows, leftBacklogs)
+          if (hadRows) inputs.emit(now)
       }
       inputs.refuse(rows)
       take(ended, rows)
     })
   }
+
+  // In real-time mode, rows have arrived up to the end of the batch.
+  private def timeOf(ended: BatchWatermark): Long =
+    if (query.isRealTime) math.max(ended.clockMicros, clock.at(query.nowMs * 1000))
+    else ended.clockMicros
 
   // A replayed batch may have more substreams than its first run allows. It has produced no result
   // under the settings of that run, so it ends with the settings of this run.

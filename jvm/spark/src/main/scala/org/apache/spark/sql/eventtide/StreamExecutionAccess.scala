@@ -160,14 +160,14 @@ final class StreamExecutionAccess private (execution: StreamExecution) {
     *
     * There are three ways to find out: the source reports its latest offset; the source has no read
     * limit, so that every batch reads all available data; or the batch had fewer files than the
-    * limit.
+    * limit. In real-time mode rows arrive during the batch, and the offsets are those of its start.
     */
   def sourcesCaughtUp(isClock: SparkDataStream => Boolean): Option[Boolean] = {
-    val ends = execution.availableOffsets
+    val ends = if (isRealTime) execution.committedOffsets else execution.availableOffsets
     val latest = execution.latestOffsets
     val answers = ends.keys.toSeq.filterNot(isClock).map { source =>
       latest.get(source) match {
-        case Some(offset) => Some(offset.json == ends(source).json)
+        case Some(offset) => Some(OffsetOrder.hasReached(ends(source).json, offset.json))
         case None => tookAll(source)
       }
     }
