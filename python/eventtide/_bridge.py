@@ -140,7 +140,13 @@ class Bridge(Protocol):
         """Return an empty script, for the test kit."""
 
     def scripted_query(
-        self, df: DataFrame, output_mode: str, checkpoint: str, start_ms: int, *, real_time: bool
+        self,
+        df: DataFrame,
+        output_mode: str,
+        checkpoint: str,
+        start_ms: int,
+        *,
+        real_time: bool = False,
     ) -> ScriptedQueryHandle:
         """Return a query with a scripted clock, not yet started."""
 

@@ -109,9 +109,10 @@ def configure(builder: SparkSession.Builder, *, real_time: bool = False) -> Spar
     Checkpoints on local disks are written by a file manager of eventtide
     (``spark.sql.streaming.checkpointFileManagerClass``). Without Hadoop's native library, Spark's
     default starts processes for each file, which take half of the time of a small batch. Of two
-    writers that create one file, one fails if the disk has hard links. Checkpoints on other file systems are written by Spark's
-    default. With ``spark.eventtide.checkpoint.fsync`` = ``true``, each file is on the disk before
-    the query goes on, so that the checkpoint also survives a power failure.
+    writers that create one file, one fails if the disk has hard links. Checkpoints on other file
+    systems are written by Spark's default. With ``spark.eventtide.checkpoint.fsync`` = ``true``,
+    each file is on the disk before the query goes on, so that the checkpoint also survives a power
+    failure.
 
     Spark's check that a new checkpoint is empty
     (``spark.sql.streaming.verifyCheckpointDirectoryEmptyOnStart``) is disabled. It rejects the

@@ -115,14 +115,14 @@ def real_time(spark: SparkSession) -> Iterator[None]:
         "spark.sql.execution.sortBeforeRepartition": "false",
         "spark.sql.shuffle.partitions": "1",
     }
-    before = {name: spark.conf.get(name) for name in settings}
+    before = {name: str(spark.conf.get(name)) for name in settings}
     try:
         for name, value in settings.items():
             spark.conf.set(name, value)
         yield
     finally:
         for name, value in before.items():
-            spark.conf.set(name, str(value))
+            spark.conf.set(name, value)
 
 
 @contextmanager

@@ -255,7 +255,7 @@ def script(session: SparkSession, schema: StructType) -> ScriptHandle:
 
 
 def scripted_query(
-    df: DataFrame, output_mode: str, checkpoint: str, start_ms: int, *, real_time: bool
+    df: DataFrame, output_mode: str, checkpoint: str, start_ms: int, *, real_time: bool = False
 ) -> ScriptedQueryHandle:
     """Return a query with a scripted clock, not yet started."""
     return ScriptedQueryHandle(df, output_mode, checkpoint, start_ms, real_time=real_time)

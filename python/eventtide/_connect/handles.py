@@ -53,7 +53,13 @@ class ScriptedQueryHandle:
     """A scripted query on the server; times are milliseconds since the epoch."""
 
     def __init__(
-        self, df: DataFrame, output_mode: str, checkpoint: str, start_ms: int, *, real_time: bool
+        self,
+        df: DataFrame,
+        output_mode: str,
+        checkpoint: str,
+        start_ms: int,
+        *,
+        real_time: bool = False,
     ) -> None:
         """Create a query, without starting it."""
         options = {

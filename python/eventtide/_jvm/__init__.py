@@ -283,7 +283,7 @@ def local_rows(
 
 
 def scripted_query(
-    df: DataFrame, output_mode: str, checkpoint: str, start_ms: int, *, real_time: bool
+    df: DataFrame, output_mode: str, checkpoint: str, start_ms: int, *, real_time: bool = False
 ) -> ScriptedQueryHandle:
     """Return a query with a scripted clock, not yet started."""
     api = _api(df)

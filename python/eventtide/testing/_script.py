@@ -46,8 +46,8 @@ class Script:
     clock : str or datetime
         The time of the clock at the start; a time without a zone is in UTC.
     output_mode : str, optional
-        ``"append"``, ``"update"`` or ``"complete"``. The default is ``"append"``, and ``"update"`` in
-        real-time mode.
+        ``"append"``, ``"update"`` or ``"complete"``. By default ``"append"``, in real-time mode
+        ``"update"``.
     real_time : bool
         Whether the query runs in real-time mode, which needs Spark 4.3 and the settings of
         ``et.configure(..., real_time=True)``. Each step is then a batch whose rows come one by one,

@@ -135,8 +135,8 @@ def test_a_call_of_a_scripted_query_has_a_named_error(
     rows = spark.readStream.format("rate").load()
     started: Any = _bridge.of(rows).scripted_query
     with pytest.raises(SetupError, match="start_ms"):
-        started(rows, "append", str(tmp_path), "soon", real_time=False)
-    query = started(rows, "append", str(tmp_path), 0, real_time=False)
+        started(rows, "append", str(tmp_path), "soon")
+    query = started(rows, "append", str(tmp_path), 0)
     try:
         with pytest.raises(EventtideError) as error:
             query._call(call, value)
