@@ -217,15 +217,12 @@ def soak() -> alt.VConcatChart:
 def profile() -> alt.VConcatChart:
     """Draw what the tasks of a batch spend their time on."""
     groups: Groups = {}
-    for name, series in (("profile_before", "Eventtide, before"), ("profile", "Eventtide")):
-        for record in _records(name):
-            s = record["settings"]
-            title = f"{_count(s['keys'])} keys, {_count(s['rows_per_batch'])} rows a batch"
-            rows = groups.setdefault(title, [])
-            rows.append({"label": s["part"], "series": series, "value": record["ours"]})
-            if name == "profile":
-                theirs = {"series": "groupBy(window)", "value": record["theirs"]}
-                rows.append({"label": s["part"], **theirs})
+    for record in _records("profile"):
+        s = record["settings"]
+        title = f"{_count(s['keys'])} keys, {_count(s['rows_per_batch'])} rows a batch"
+        rows = groups.setdefault(title, [])
+        for series, value in (("Eventtide", record["ours"]), ("groupBy(window)", record["theirs"])):
+            rows.append({"label": s["part"], "series": series, "value": value})
     return dots(groups, "ms of tasks in a batch")
 
 

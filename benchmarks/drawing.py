@@ -26,7 +26,6 @@ OURS, OURS_TOO, SPARK, OTHER, THIRD, FOURTH = (
 )
 COLOURS = {
     "Eventtide": OURS,
-    "Eventtide, before": OURS_TOO,
     "Eventtide, row by row": OURS_TOO,
     "p50": OURS,
     "p99": OURS_TOO,

@@ -31,7 +31,6 @@ ORDER = (
     "memory",
     "soak",
     "profile",
-    "profile_before",
     "state",
     "large_state",
     "watermark",

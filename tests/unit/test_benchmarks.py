@@ -41,7 +41,6 @@ def test_the_charts_are_fresh(made: dict[str, Any]) -> None:
     assert {file.name for file in (ROOT / "docs/img").glob("bench-*")} == set(drawn)
     assert {file.stem for file in RESULTS.glob("*.json")} - set(made["CHARTS"]) == {
         "connect",
-        "profile_before",
     }
 
 
