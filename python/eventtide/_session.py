@@ -37,6 +37,7 @@ PYTHON_VARIABLE = "PYSPARK_PYTHON"
 STATE_STORE = "spark.sql.streaming.stateStore.providerClass"
 STATE_FORMAT = "spark.sql.streaming.stateStore.checkpointFormatVersion"
 CHANGELOG = "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled"
+MAINTENANCE = "spark.sql.streaming.stateStore.maintenanceInterval"
 FILE_MANAGER = "spark.sql.streaming.checkpointFileManagerClass"
 EMPTY_AT_START = "spark.sql.streaming.verifyCheckpointDirectoryEmptyOnStart"
 LOCAL_FILES = "io.eventtide.spark.checkpoint.LocalCheckpointFileManager"
@@ -71,8 +72,8 @@ def configure(builder: SparkSession.Builder, *, real_time: bool = False) -> Spar
     SparkSession.Builder
         The same builder. Existing jars and extensions, on the builder, in ``PYSPARK_SUBMIT_ARGS``
         or in ``spark-defaults.conf``, are kept, and the eventtide jar and extension are appended.
-        An existing setting of the state store, its format, its changelogs, the checkpoint files or
-        the check of new checkpoints is kept.
+        An existing setting of the state store, its format, its changelogs, its maintenance, the
+        checkpoint files or the check of new checkpoints is kept.
         If ``spark.jars.packages`` has the jar's coordinate, such as
         ``io.eventtide:eventtide-spark-4.3_2.13:0.1.0``, the jar is not added. With a local master,
         ``spark.pyspark.python`` and ``PYSPARK_PYTHON`` are set to the running Python, unless one of
@@ -104,7 +105,10 @@ def configure(builder: SparkSession.Builder, *, real_time: bool = False) -> Spar
     rejects it: set the format to 1 for a session that continues such queries.
 
     With changelogs (``spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled``), a
-    batch writes only its changes to the state.
+    batch writes only its changes to the state. In format 2, a changelog lists all versions since
+    the last snapshot that was uploaded, and Spark fails after about 850 of them. So snapshots are
+    uploaded every 10 seconds (``spark.sql.streaming.stateStore.maintenanceInterval``) instead of
+    every minute.
 
     Checkpoints on local disks are written by a file manager of eventtide
     (``spark.sql.streaming.checkpointFileManagerClass``). Without Hadoop's native library, Spark's
@@ -174,7 +178,7 @@ def _defaults(settings: Mapping[str, object], *, real_time: bool) -> dict[str, s
     """Return the settings of queries that are not set."""
     defaults = {STATE_STORE: ROCKSDB, FILE_MANAGER: LOCAL_FILES, EMPTY_AT_START: "false"}
     if "RocksDB" in str(settings.get(STATE_STORE, ROCKSDB)):
-        defaults |= {STATE_FORMAT: "2", CHANGELOG: "true"}
+        defaults |= {STATE_FORMAT: "2", CHANGELOG: "true", MAINTENANCE: "10s"}
     if real_time:
         defaults |= REAL_TIME
     return {key: value for key, value in defaults.items() if key not in settings}

@@ -16,6 +16,7 @@ from eventtide._session import (
     FILE_MANAGER,
     JARS,
     LOCAL_FILES,
+    MAINTENANCE,
     PYTHON,
     ROCKSDB,
     STATE_FORMAT,
@@ -58,14 +59,15 @@ def configured(**settings: str) -> dict[str, str]:
     return builder._options
 
 
-def test_eight_settings_are_made_and_no_more(jar: str) -> None:
-    """Jar, extension, three of the state store, two of checkpoints, Python of workers."""
+def test_nine_settings_are_made_and_no_more(jar: str) -> None:
+    """Jar, extension, four of the state store, two of checkpoints, Python of workers."""
     assert configured() == {
         JARS: jar,
         EXTENSIONS: EXTENSION,
         STATE_STORE: ROCKSDB,
         STATE_FORMAT: "2",
         CHANGELOG: "true",
+        MAINTENANCE: "10s",
         FILE_MANAGER: LOCAL_FILES,
         EMPTY_AT_START: "false",
         PYTHON: sys.executable,
@@ -83,9 +85,11 @@ def test_the_format_of_the_state_is_the_users_or_fits_the_store() -> None:
 
 
 @pytest.mark.usefixtures("jar")
-@pytest.mark.parametrize(("setting", "chosen"), [(CHANGELOG, "false"), (FILE_MANAGER, "my.Files")])
+@pytest.mark.parametrize(
+    ("setting", "chosen"), [(CHANGELOG, "false"), (MAINTENANCE, "1m"), (FILE_MANAGER, "my.Files")]
+)
 def test_how_checkpoints_are_written_may_be_chosen(setting: str, chosen: str) -> None:
-    """Changelogs and the file manager are defaults."""
+    """Changelogs, maintenance and the file manager are defaults."""
     assert configure(SparkSession.Builder().config(setting, chosen))._options[setting] == chosen
 
 
@@ -193,6 +197,7 @@ def test_a_running_jvm_with_the_jar_keeps_its_jars(monkeypatch: pytest.MonkeyPat
         STATE_STORE: ROCKSDB,
         STATE_FORMAT: "2",
         CHANGELOG: "true",
+        MAINTENANCE: "10s",
         FILE_MANAGER: LOCAL_FILES,
         EMPTY_AT_START: "false",
         PYTHON: sys.executable,

@@ -8,6 +8,8 @@ private[spark] object SessionSettings {
 
   /** As `et.configure` in Python: in version 2 of Spark's state format, two drivers on one checkpoint
     * never write the same file. With changelogs, a batch writes only its changes to the state.
+    * In version 2, a changelog lists all versions since the last uploaded snapshot, in at most 64 KiB:
+    * about 850 versions. So many batches must not fit between two runs of the maintenance.
     * Spark's check of new checkpoints rejects the checkpoint of a driver that was killed in its first
     * batch.
     */
@@ -16,6 +18,7 @@ private[spark] object SessionSettings {
       "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider",
     s"$StateStore.checkpointFormatVersion" -> "2",
     s"$StateStore.rocksdb.changelogCheckpointing.enabled" -> "true",
+    s"$StateStore.maintenanceInterval" -> "10s",
     "spark.sql.streaming.checkpointFileManagerClass" -> classOf[LocalCheckpointFileManager].getName,
     "spark.sql.streaming.verifyCheckpointDirectoryEmptyOnStart" -> "false"
   )

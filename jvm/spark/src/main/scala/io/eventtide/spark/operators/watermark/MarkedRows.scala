@@ -6,8 +6,8 @@ import org.apache.spark.sql.eventtide.TimedRows
 /** The rows of a task in real-time mode, with markers between them. A marker is sent to all
   * partitions: after the rows that it tells of, and before the rows that follow.
   *
-  * Rows have their marker after a millisecond, or directly if they raise a highest time and the
-  * task has sent at least as many rows as markers.
+  * Rows have their marker after a millisecond (later with many substreams), or directly if they
+  * raise a highest time and the task has sent at least as many rows as markers.
   */
 private[watermark] final class MarkedRows(
     child: Iterator[InternalRow],
@@ -44,7 +44,7 @@ private[watermark] final class MarkedRows(
 
   // Whether a row, or the end of the input, is there.
   private def readyForRow(): Boolean =
-    if (input.await(if (isDue) IntervalMicros else LongestWait)) {
+    if (input.await(if (isDue) markers.interval else LongestWait)) {
       val signal = input.takeSignal()
       if (signal != null) receive(signal)
       signal == null
@@ -63,7 +63,7 @@ private[watermark] final class MarkedRows(
 
   // On the thread that reads the source, or on this thread while the gate is held.
   private object listener extends SourceGate.Listener {
-    private var takenAt = System.nanoTime - IntervalNanos
+    private var takenAt = System.nanoTime
     private var hasRows = false
     private var isAnnounced = false
     private var spare = 0 // rows without a marker, minus the copies of markers
@@ -74,7 +74,7 @@ private[watermark] final class MarkedRows(
     }
 
     override def endRow(): Unit = if (hasRows) {
-      if (System.nanoTime - takenAt >= IntervalNanos || isCheap && markers.isRaised)
+      if (System.nanoTime - takenAt >= markers.interval * 1000 || isCheap && markers.isRaised)
         input.signal(takeNow())
       else if (!isAnnounced) {
         isAnnounced = true
@@ -98,8 +98,6 @@ private[watermark] final class MarkedRows(
 }
 
 private object MarkedRows {
-  private val IntervalMicros = 1000L
-  private val IntervalNanos = IntervalMicros * 1000
   private val LongestWait = 1000000L
 
   private case object Due

@@ -37,19 +37,30 @@ private[spark] object TimeMarker {
   */
 private[watermark] final class TimeMarkers(inputs: Seq[(Int, SubstreamStatsAccum)])
     extends Serializable {
+  @volatile private var known = 0 // substreams
+
+  /** The time between two markers, in microseconds. Each task of the window looks at all substreams
+    * for each marker, so many substreams have fewer markers.
+    */
+  def interval: Long = 1000 + known / 10
 
   /** Takes the rows since the last marker; null if there were none. */
   def take(): Array[Byte] = {
     val buffer = new ByteArrayOutputStream
     val out = new DataOutputStream(buffer)
+    var size = 0
     for {
       (position, rows) <- inputs
       partition <- rows.reports
-    } partition.takeRecent { (name, recent) =>
-      out.writeInt(position)
-      SavedText.write(out, name)
-      recent.save(out)
+    } {
+      size += partition.size
+      partition.takeRecent { (name, recent) =>
+        out.writeInt(position)
+        SavedText.write(out, name)
+        recent.save(out)
+      }
     }
+    known = size
     if (buffer.size == 0) null else buffer.toByteArray
   }
 
