@@ -9,7 +9,7 @@ private[spark] object SessionSettings {
   /** As `et.configure` in Python: in version 2 of Spark's state format, two drivers on one checkpoint
     * never write the same file. With changelogs, a batch writes only its changes to the state.
     * In version 2, a changelog lists all versions since the last uploaded snapshot, in at most 64 KiB:
-    * about 850 versions. So many batches must not fit between two runs of the maintenance.
+    * about 850 versions. Between two runs of the maintenance there have to be fewer batches.
     * Spark's check of new checkpoints rejects the checkpoint of a driver that was killed in its first
     * batch.
     */

@@ -40,7 +40,7 @@ private[watermark] final class TimeMarkers(inputs: Seq[(Int, SubstreamStatsAccum
   @volatile private var known = 0 // substreams
 
   /** The time between two markers, in microseconds. Each task of the window looks at all substreams
-    * for each marker, so many substreams have fewer markers.
+    * for each marker, so markers are fewer if there are many substreams.
     */
   def interval: Long = 1000 + known / 10
 
