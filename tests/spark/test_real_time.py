@@ -17,6 +17,7 @@ from pyspark.sql import functions as F  # noqa: N812 - PySpark's own convention
 from tests.jars import BESIDE_SPARK
 from tests.pages import ROOT, blocks
 from tests.spark.queries import at
+from tests.spark.window_runs import settings
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -39,6 +40,12 @@ SESSION = (
     f'.config("spark.jars", "{",".join(BESIDE_SPARK)}")'
 )
 LATEST = WatermarkPolicies.max_event_time()
+REAL_TIME = {  # what this mode needs, for two tasks at a time
+    "spark.sql.streaming.stateStore.checkpointFormatVersion": "2",
+    "spark.sql.streaming.realTimeMode.allowlistCheck": "false",
+    "spark.sql.execution.sortBeforeRepartition": "false",
+    "spark.sql.shuffle.partitions": "1",
+}
 
 
 def by_key(rows: DataFrame) -> WindowBuilder:
@@ -89,7 +96,7 @@ def test_the_lowest_partition_holds_the_watermark_of_the_query(
 
 def test_a_script_runs_in_this_mode(spark: SparkSession) -> None:
     """Rows of one step come one by one; an idle timeout follows the script's clock."""
-    with real_time(spark):
+    with settings(spark, REAL_TIME):
         schema = "ts timestamp, key string"
         with Script(by_key_idle, schema, real_time=True, session=spark) as script:
             script.rows([(at(0), "a"), (at(11), "a"), (at(3), "a")])
@@ -104,25 +111,6 @@ def test_a_script_runs_in_this_mode(spark: SparkSession) -> None:
 def by_key_idle(rows: DataFrame) -> DataFrame:
     """As `by_key`, with an idle timeout of half a minute."""
     return by_key(rows).key_idle_timeout("30s").results.select("key", "window.start", "n")
-
-
-@contextmanager
-def real_time(spark: SparkSession) -> Iterator[None]:
-    """Set what real-time mode needs, for two tasks at a time."""
-    settings = {
-        "spark.sql.streaming.stateStore.checkpointFormatVersion": "2",
-        "spark.sql.streaming.realTimeMode.allowlistCheck": "false",
-        "spark.sql.execution.sortBeforeRepartition": "false",
-        "spark.sql.shuffle.partitions": "1",
-    }
-    before = {name: str(spark.conf.get(name)) for name in settings}
-    try:
-        for name, value in settings.items():
-            spark.conf.set(name, value)
-        yield
-    finally:
-        for name, value in before.items():
-            spark.conf.set(name, value)
 
 
 @contextmanager
@@ -160,7 +148,7 @@ def test_a_function_in_python_is_refused(spark: SparkSession) -> None:
     window = by_key(rate.withColumn("key", named("value")))
     writer = window.results.writeStream.format("console").outputMode("update")
     with (
-        real_time(spark),
+        settings(spark, REAL_TIME),
         pytest.raises(et.errors.UnsupportedPlanError, match="functions in Python, such as"),
         et.named_errors(),
     ):

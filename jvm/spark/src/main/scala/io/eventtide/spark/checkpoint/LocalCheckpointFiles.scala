@@ -44,8 +44,8 @@ private final class LocalCheckpointFiles(
     makeFolder(folder.getParent)
     try Files.createDirectory(folder)
     catch {
-      case _: FileAlreadyExistsException if Files.isDirectory(folder) => ()
-    } // by another writer
+      case _: FileAlreadyExistsException if Files.isDirectory(folder) => () // by another writer
+    }
     if (syncs) LocalCheckpointFiles.sync(folder.getParent)
   }
 

@@ -58,9 +58,12 @@ final case class WindowAggregate(
   def isRowByRow: Boolean = isRealTime || settings.isJudgedByKey
 
   /** Whether the window is by keys. Without keys, its rows are in one partition. */
-  def hasKeys: Boolean = {
+  def hasKeys: Boolean = keys.nonEmpty
+
+  // The frame is the last grouping column.
+  private def keys: Seq[Expression] = {
     val Aggregate(grouping, _, _, _) = child: @unchecked
-    grouping.length > 1
+    grouping.init
   }
 
   override def nodeName: String = "EventtideWindow"
@@ -71,12 +74,10 @@ final case class WindowAggregate(
 
   /** The settings that saved state depends on. A checkpoint with another structure is rejected. */
   override def structure: Structure = {
-    val Aggregate(grouping, _, _, _) = child: @unchecked
-    val asked = grouping.init.map(asWritten)
-    val keys = asked.map(key => s"${toPrettySQL(key)} ${key.dataType.sql}")
+    val named = keys.map(asWritten).map(key => s"${toPrettySQL(key)} ${key.dataType.sql}")
     settings.structure ++
       eventTime.map("event_time" -> _) ++
-      Option.when(keys.nonEmpty)("key_by" -> keys.mkString(", ")) ++
+      Option.when(named.nonEmpty)("key_by" -> named.mkString(", ")) ++
       groups.map("group" -> _) ++
       AggregateHistory.settings(
         aggregates.map(_.text),

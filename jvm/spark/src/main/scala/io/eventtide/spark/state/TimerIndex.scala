@@ -66,6 +66,9 @@ private[spark] final class TimerIndex(
   /** Raises the lower bound of all entries. */
   def beginAt(first: Long): Unit = least = math.max(least, first)
 
+  /** Raises the lower bound to the first entry, which is read. */
+  def beginAtHead(): Unit = beginAt(head)
+
   /** Moves a key from one number to another, `FrameWindowState.Never` for none; returns the new
     * number.
     */

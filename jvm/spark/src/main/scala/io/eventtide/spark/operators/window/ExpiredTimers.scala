@@ -25,6 +25,6 @@ private[window] final class ExpiredTimers(index: TimerIndex) {
   private def end(): Unit = if (expired != null) {
     expired.close()
     expired = null
-    index.beginAt(index.head)
+    index.beginAtHead()
   }
 }

@@ -99,7 +99,7 @@ private[window] final class SharedWatermarkGroups private (
     while (!hasNext && all.first <= batch.now) {
       leave()
       begin(groups.open(all.group))
-      groups.index.beginAt(groups.index.head)
+      groups.index.beginAtHead()
       if (own.dueAt(groups.index.lowest) <= batch.now) end()
       keepDeadline()
     }
@@ -124,7 +124,7 @@ private[window] final class SharedWatermarkGroups private (
   private def endClosing(): Unit = if (expired != null) {
     expired.close()
     expired = null
-    groups.index.beginAt(groups.index.head)
+    groups.index.beginAtHead()
   }
 
   /** The next key whose timer fires. */
