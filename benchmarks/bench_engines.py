@@ -39,12 +39,16 @@ WORKLOAD = (
 
 @dataclass(frozen=True)
 class Case:
-    """Windows and keys; rows of a micro-batch of ours, and seconds of event time elsewhere."""
+    """Windows and keys; rows of a micro-batch of ours, and seconds of event time elsewhere.
+
+    Ours may run with a smaller micro-batch too.
+    """
 
     windows: Windows
     keys: int
     rows: int
     seconds: int
+    small: int | None = None
 
     @property
     def full(self) -> int:
@@ -64,15 +68,19 @@ class Case:
 
 @dataclass(frozen=True)
 class Ours:
-    """Rows a second in each run of Spark's, with windows and without, and what windows answered."""
+    """Rows a second in each run of Spark's, and what windows answered.
+
+    With windows, with windows and small micro-batches, and without windows.
+    """
 
     window: list[float]
+    small: list[float]
     batch: list[float]
     answers: answers.Answers
 
 
 CASES = (
-    Case(Windows(60, 1), FEW, 20_000_000, 160),
+    Case(Windows(60, 1), FEW, 20_000_000, 160, small=500_000),
     Case(Windows(60, 1), MANY, 20_000_000, 84),
     Case(Windows(10, 1), FEW, 20_000_000, 160),
     Case(Windows(10, 1), MANY, 20_000_000, 40),
@@ -109,9 +117,17 @@ def _theirs(case: Case, effort: Effort) -> dict[str, Runs]:
 
 def _ours(spark: SparkSession, case: Case, effort: Effort) -> Ours:
     print(f"Spark: {case}", flush=True)
-    query = case.windows.ours(events(rates(spark, case.rows), even(case.keys), RATE))
+    query = _query(spark, case)
     window = [_run(query, case) for _ in range(effort.runs)]
-    return Ours(window, _batch(spark, case, effort), answers.of_stream(query, case.full))
+    small: list[float] = []
+    if case.small is not None:
+        part = replace(case, rows=case.small)
+        small = [_run(_query(spark, part), part) for _ in range(effort.runs)]
+    return Ours(window, small, _batch(spark, case, effort), answers.of_stream(query, case.full))
+
+
+def _query(spark: SparkSession, case: Case) -> DataFrame:
+    return case.windows.ours(events(rates(spark, case.rows), even(case.keys), RATE))
 
 
 def _run(query: DataFrame, case: Case) -> float:
@@ -145,6 +161,9 @@ def _figures(case: Case, ours: Ours, theirs: dict[str, Runs], effort: Effort) ->
             "equal_results": f"{same:,}",
         }
         yield _figure(case, ours.window, settings, engine, runs.steady)
+        if case.small is not None:
+            small = replace(case, rows=case.small)
+            yield _figure(small, ours.small, settings, engine, runs.steady)
     settings = {
         "theirs_events": f"{BATCH_ROWS * case.rows:,}",
         "theirs_runs": str(effort),
