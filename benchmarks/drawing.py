@@ -30,6 +30,7 @@ COLOURS = {
     "p50": OURS,
     "p99": OURS_TOO,
     "p99.9": GREY,
+    "Eventtide, small batches": OURS_TOO,
     "Eventtide, two executors": OURS_TOO,
     "one task at a time": GREY,
     "smaller state": GREY,
