@@ -159,7 +159,12 @@ def text_of(value: dict[str, Any]) -> str:
     for key, words in WORDS.items():
         if key in value:
             return words(value)
-    kind = {"string": "text", "integer": "a whole number", "boolean": "`true` or `false`"}
+    kind = {
+        "string": "text",
+        "integer": "a whole number",
+        "number": "a number",
+        "boolean": "`true` or `false`",
+    }
     return LENGTHS.get(value.get("description", ""), kind[value["type"]])
 
 

@@ -7,6 +7,7 @@ from dataclasses import MISSING, fields
 from typing import TYPE_CHECKING, Any, get_args
 
 from eventtide import policies
+from eventtide.policies._by_target import Budget
 from eventtide.policies._decorators import FutureAction
 from eventtide.policies._document import COMBINED, DECORATORS, PLAIN
 
@@ -123,7 +124,12 @@ def decorator(name: str) -> dict[str, Any]:
 def rule(kind: type[Rule]) -> dict[str, Any]:
     """Return the schema of a policy or a decorator with parameters."""
     own = [field for field in fields(kind) if field.name != "decorators"]
-    types = {"int": COUNT, "FutureAction": {"enum": [*get_args(FutureAction)]}}
+    types = {
+        "int": COUNT,
+        "Share": {"anyOf": [TEXT, {"type": "number", "minimum": 0, "maximum": 1}]},
+        "Budget": {"enum": [*get_args(Budget)]},
+        "FutureAction": {"enum": [*get_args(FutureAction)]},
+    }
     parameters = {field.name: types.get(str(field.type), TEXT) for field in own}
     needed = [field.name for field in own if field.default is MISSING]
     return named(kind.name, parameters, needed)

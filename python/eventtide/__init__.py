@@ -29,6 +29,8 @@ Windows     window(df), WindowBuilder               frames, sessions, counts; an
             repair(results, late, window, source=)  results corrected by late rows
 Look        progress(query), blame(query)           a running query
             explain(df)                             a plan or a window
+            lag_curve(query), advise(query, late="0.1%")
+                                                    the rows that a lag would cost
             read_late(query), read_state(query, window), read_checkpoint(query)
                                                     a query or the path of its checkpoint
 Maintain    clean_late(query), compact_late(query), forget_late_reader(query, reader)
@@ -56,11 +58,13 @@ from eventtide._watermark import watermark as watermark
 from eventtide._watermark import with_ingestion_time as with_ingestion_time
 from eventtide._watermark import with_watermark as with_watermark
 from eventtide.errors import EventtideError as EventtideError
+from eventtide.observe import advise as advise
 from eventtide.observe import blame as blame
 from eventtide.observe import clean_late as clean_late
 from eventtide.observe import compact_late as compact_late
 from eventtide.observe import explain as explain
 from eventtide.observe import forget_late_reader as forget_late_reader
+from eventtide.observe import lag_curve as lag_curve
 from eventtide.observe import progress as progress
 from eventtide.observe import read_checkpoint as read_checkpoint
 from eventtide.observe import read_late as read_late

@@ -34,6 +34,14 @@ durations = st.one_of(
 steps = st.integers(10**3, 10**15).map(in_words)  # a millisecond and more
 plain = st.one_of(
     st.builds(WatermarkPolicies.with_fixed_lag, durations),
+    st.builds(
+        WatermarkPolicies.with_late_target,
+        st.one_of(st.just("0.1%"), st.integers(0, 10**6).map(lambda share: share / 10**6)),
+        durations,
+        durations,
+        st.integers(1, 2**31 - 1),
+        st.sampled_from(["recent", "forever"]),
+    ),
     st.builds(WatermarkPolicies.limiting_lag_and_delay, durations, durations, st.integers(1, 20)),
     st.builds(WatermarkPolicies.limiting_lag_and_lull, durations, durations),
     st.builds(WatermarkPolicies.limiting_timestamp_and_wall_clock_lag, durations, durations),

@@ -145,7 +145,7 @@ def test_a_document_can_be_a_file(tmp_path: Path) -> None:
 
 
 A, T, D = InvalidArgumentError, ArgumentTypeError, InvalidDurationError
-METHODS, NAMES = "event_time, key_by, tumbling", "'with_fixed_lag', 'limiting_lag_and_delay'"
+METHODS, NAMES = "event_time, key_by, tumbling", "'with_fixed_lag', 'with_late_target'"
 SLIDING, AGG = "sliding: {size: 1m, every: 10s}", "agg: {n: count(*)}"
 EMIT = "emit: {triggers: [at_window_end, every: 30s], late_updates: true}"
 POLICY = "    - {name: with_fixed_lag, lag: 5s}"

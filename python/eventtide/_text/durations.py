@@ -26,6 +26,7 @@ __all__ = [
     "in_words",
     "iso",
     "micros",
+    "rounded_up",
     "signed",
     "spoken",
     "to_iso",
@@ -57,6 +58,14 @@ _UNITS: tuple[tuple[int, tuple[str, ...]], ...] = (
 )
 _MICROS_OF: Mapping[str, int] = MappingProxyType(
     {name: size for size, names in _UNITS for name in names}
+)
+# From which length on a length is rounded to which unit.
+_ROUNDED = (
+    (3_600 * _SECOND, 60 * _SECOND),
+    (60 * _SECOND, _SECOND),
+    (5 * _SECOND, 100 * _MILLISECOND),
+    (_SECOND // 2, 10 * _MILLISECOND),
+    (_MILLISECOND, _MILLISECOND),
 )
 _NOT_FIXED = frozenset({"mo", "mon", "month", "months", "y", "yr", "year", "years"})
 
@@ -230,6 +239,18 @@ def in_words(length: int) -> str:
         if count:
             words.append(f"{count}{unit}")
     return " ".join(words) or "0s"
+
+
+def rounded_up(length: int) -> int:
+    """Return microseconds rounded up to a length with few digits: by 2 % at most.
+
+    Examples
+    --------
+    >>> in_words(rounded_up(6_815_743)), in_words(rounded_up(14_943_690_751)), rounded_up(12_345)
+    ('6s 900ms', '4h 10m', 13000)
+    """
+    unit = next((unit for least, unit in _ROUNDED if length >= least), 1)
+    return -(-length // unit) * unit
 
 
 def spoken(value: Duration) -> str:

@@ -9,7 +9,9 @@ from eventtide.observe._checkpoint import (
     WindowReport,
     read_checkpoint,
 )
+from eventtide.observe._disorder import Disorder, Drift
 from eventtide.observe._explain import explain
+from eventtide.observe._lag_curve import LagCurve, advise, lag_curve
 from eventtide.observe._late import read_late
 from eventtide.observe._late_files import (
     LateCompaction,
@@ -23,18 +25,23 @@ from eventtide.observe._state import read_state
 
 __all__ = [
     "CheckpointReport",
+    "Disorder",
+    "Drift",
     "InputProgress",
+    "LagCurve",
     "LateCompaction",
     "LateKept",
     "LateReader",
     "QueryProgress",
     "SubstreamProgress",
     "WindowReport",
+    "advise",
     "blame",
     "clean_late",
     "compact_late",
     "explain",
     "forget_late_reader",
+    "lag_curve",
     "progress",
     "read_checkpoint",
     "read_late",

@@ -13,6 +13,7 @@ from eventtide._text.arguments import of_type
 from eventtide._text.tables import Tabular
 from eventtide._text.times import time_of
 from eventtide.errors import refused
+from eventtide.observe._disorder import Disorder, disorder_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -98,6 +99,9 @@ class InputProgress:
     limit_reached_in : timedelta or None
         The estimated time until the limit is reached at the present rate, from 80 % of the limit
         on. None below 80 %, or if the number does not grow.
+    disorder : Disorder or None
+        How far its rows are behind; None if it is not counted, or before the first row. See
+        `lag_curve`.
     """
 
     position: int
@@ -110,6 +114,7 @@ class InputProgress:
     max_substreams: int = 0
     limit_reached_in: timedelta | None = None
     name: str | None = None
+    disorder: Disorder | None = None
 
 
 @dataclass(frozen=True)
@@ -224,13 +229,17 @@ def parse_progress(text: str) -> QueryProgress:
                 "ideal": us|null, "emitted": us|null,
                 "state": "active|idle|unknown",
                 "substreamCount": 1, "maxSubstreams": 100000, "limitReachedIn": us|null,
+                "disorder": {"recent": [[us, rows]], "lastHour": [[us, rows]],
+                             "week": [[us, rows]],
+                             "drift": {"share": 0.01, "lastHour": us, "week": us}},
                 "substreams": [
                   {"name": "text", "top": us|null, "watermark": us|null,
                    "state": "active|idle|expected",
                    "reason": "rows|backlog|timeout|caught up|never seen",
                    "since": us, "rows": 0, "rowsTotal": 0}]}]}
 
-        With ``expected=3``, each substream without a row also has an entry, named ``"3 of 3"``.
+        The disorder is absent if it is not known, and the drift if it is small. With
+        ``expected=3``, each substream without a row also has an entry, named ``"3 of 3"``.
 
     Returns
     -------
@@ -274,6 +283,7 @@ def _input(tree: dict[str, Any]) -> InputProgress:
         max_substreams=tree["maxSubstreams"],
         limit_reached_in=None if limit is None else timedelta(microseconds=limit),
         name=tree["name"],
+        disorder=disorder_of(tree["disorder"]) if "disorder" in tree else None,
     )
 
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from eventtide._text.durations import in_words
+from eventtide._text.shares import percent
 from eventtide._text.tables import Table, tables_of
 from eventtide.observe._checkpoint import CheckpointReport, WindowReport
+from eventtide.observe._lag_curve import LagCurve, readable
 from eventtide.observe._progress import InputProgress, QueryProgress, SubstreamProgress
 
 if TYPE_CHECKING:
@@ -17,6 +19,7 @@ if TYPE_CHECKING:
 __all__ = ["contents"]
 
 _MOST_SUBSTREAMS = 20
+_SHARES = (0.1, 0.05, 0.01, 0.005, 0.001, 0.0001, 0.0)
 
 
 @tables_of.register(QueryProgress)
@@ -49,6 +52,16 @@ def _(of: CheckpointReport) -> Iterator[Table]:
         yield Table("notes", (), notes)
 
 
+@tables_of.register(LagCurve)
+def _(of: LagCurve) -> Iterator[Table]:
+    """Yield the table of `et.lag_curve`: the lags for some shares of late rows."""
+    shares = [share for share in _SHARES if share == 0 or share * of.rows >= 1]
+    lags = [(share, readable(of.lag_for(share))) for share in shares]
+    rows = [(_length(lag), percent(of.late_share(lag)), percent(share)) for share, lag in lags]
+    heads = ("lag", "late rows", "wanted, at most")
+    yield Table(f"{of.input}: {of.rows:,} rows", heads, rows)
+
+
 def inputs(of: QueryProgress) -> Iterator[Table]:
     """Yield a table of the substreams of each input, by ascending watermark."""
     for source in of.inputs:
@@ -68,6 +81,8 @@ def inputs(of: QueryProgress) -> Iterator[Table]:
         if source.substream_count > len(shown):
             caption = f"the {len(shown)} with the lowest watermark, of {source.substream_count:,}"
         heads = ("substream", "top", "watermark", "behind leader", "state", "rows")
+        drift = source.disorder and source.disorder.drift
+        caption = ". ".join(map(str, filter(None, [caption, drift])))
         label = source.name or f"input {source.position}"
         yield Table(f"{label}: {source.policy}", heads, rows, caption)
 

@@ -1,7 +1,7 @@
 """Watermark policies: immutable values that compute watermarks and can be printed and compared.
 
 `WatermarkPolicies` holds the constructors. The classes are for ``isinstance`` and for type
-annotations. A new policy is a small class in `_by_rows.py` or `_by_clock.py`, one line in
+annotations. A new policy is a small class in a module `_by_*.py`, one line in
 `WatermarkPolicies` and one registration in the kernel.
 """
 
@@ -22,6 +22,7 @@ from eventtide.policies._by_rows import (
     WithFixedLag,
 )
 from eventtide.policies._by_substream import BySubstream, PolicyOrRules
+from eventtide.policies._by_target import WithLateTarget
 from eventtide.policies._combined import MaxOf, MinOf
 from eventtide.policies._decorators import (
     Decorator,
@@ -62,5 +63,6 @@ __all__ = [
     "WatermarkPolicy",
     "WithFixedLag",
     "WithIngestionTime",
+    "WithLateTarget",
     "from_yaml",
 ]

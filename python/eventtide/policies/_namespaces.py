@@ -21,6 +21,7 @@ from eventtide.policies._by_rows import (
     WithFixedLag,
 )
 from eventtide.policies._by_substream import BySubstream
+from eventtide.policies._by_target import WithLateTarget
 from eventtide.policies._combined import MaxOf, MinOf
 from eventtide.policies._from_jar import FromJar
 
@@ -48,6 +49,7 @@ class WatermarkPolicies(metaclass=Namespace):
     """
 
     with_fixed_lag = WithFixedLag
+    with_late_target = WithLateTarget
     limiting_lag_and_delay = LimitingLagAndDelay
     limiting_lag_and_lull = LimitingLagAndLull
     limiting_timestamp_and_wall_clock_lag = LimitingTimestampAndWallClockLag

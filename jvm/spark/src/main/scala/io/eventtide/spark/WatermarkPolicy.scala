@@ -105,6 +105,44 @@ object WatermarkPolicy {
   /** As with text. */
   def withFixedLag(lag: Duration): WatermarkPolicy = withFixedLag(SettingText.text(lag))
 
+  /** Stays behind the highest event time by a lag that it learns from the late rows, so that a share
+    * of the rows of the input is late, such as `0.1%`. The lag is at most an hour.
+    */
+  def withLateTarget(target: String): WatermarkPolicy =
+    policy("with_late_target", "target" -> target)
+
+  /** As above.
+    *
+    * @param maxLag
+    *   the highest lag
+    * @param start
+    *   the lag before there are rows
+    */
+  def withLateTarget(target: String, maxLag: String, start: String): WatermarkPolicy =
+    policy("with_late_target", "target" -> target, "max_lag" -> maxLag, "start" -> start)
+
+  /** As above.
+    *
+    * @param memory
+    *   the number of rows after which earlier rows count half
+    * @param budget
+    *   for how long late rows count against the target: `recent`, as the memory, or `forever`
+    */
+  def withLateTarget(
+      target: String,
+      maxLag: String,
+      start: String,
+      memory: Int,
+      budget: String
+  ): WatermarkPolicy = policy(
+    "with_late_target",
+    "target" -> target,
+    "max_lag" -> maxLag,
+    "start" -> start,
+    "memory" -> memory.toString,
+    "budget" -> budget
+  )
+
   /** Stays `lag` behind the highest event time, and reaches a time at the latest `maxDelay` after
     * it was the highest.
     */

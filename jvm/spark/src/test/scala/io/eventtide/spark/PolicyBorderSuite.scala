@@ -20,6 +20,9 @@ class PolicyBorderSuite extends AnyFunSuite {
       limitingLagAndLull(Duration.ofMillis(250), Duration.ofSeconds(30)),
     "limiting_timestamp_and_wall_clock_lag(timestamp_lag='5s', wall_clock_lag='1h')" ->
       limitingTimestampAndWallClockLag("5s", "1h"),
+    "with_late_target(target='0.1%')" -> withLateTarget("0.1%"),
+    "with_late_target(target=0.015, max_lag='2h', start='10s', memory=1000, budget='forever')" ->
+      withLateTarget("1.5%", "2h", "10s", 1000, "forever"),
     "limiting_real_time_lag(lag='1 day')" -> limitingRealTimeLag("1 day"),
     "with_ingestion_time()" -> withIngestionTime,
     "min_event_time()" -> minEventTime,
@@ -93,6 +96,9 @@ class PolicyBorderSuite extends AnyFunSuite {
     refused("INVALID_DURATION")(fixed.throttleByFrame("1us"))
     refused("INVALID_COUNT")(limitingLagAndDelay("5s", "1m", 0))
     refused("INVALID_CHOICE")(fixed.guardFuture("1h", "drop"))
+    refused("INVALID_CHOICE")(withLateTarget("5"))
+    refused("INVALID_CHOICE")(withLateTarget("101%"))
+    refused("INVALID_CHOICE")(withLateTarget("1%", "1h", "0s", 100, "never"))
     refused("INVALID_CHOICE")(fromJar("no_such_policy"))
     refused("SETTING_CONFLICT")(minOf(fixed.emitEvery("1s")))
     refused("INVALID_COUNT")(WatermarkOptions().expected(0))

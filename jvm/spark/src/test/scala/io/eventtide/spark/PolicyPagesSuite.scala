@@ -29,6 +29,15 @@ class PolicyPagesSuite extends AnyFunSuite with PageRows {
     runs(timed)
   }
 
+  test("a target for late rows") {
+    val events = stream
+    // begin
+    val policy = WatermarkPolicy.withLateTarget("1%", maxLag = "1h", start = "10s")
+    val timed = Eventtide.withWatermark(events, "ts", policy)
+    // end
+    runs(timed)
+  }
+
   test("a lag and a delay") {
     val events = stream
     // begin

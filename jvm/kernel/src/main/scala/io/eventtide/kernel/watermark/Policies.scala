@@ -10,6 +10,7 @@ import scala.jdk.CollectionConverters._
 object Policies {
   val builtIn: Seq[PolicyKind] = Seq(
     WithFixedLag,
+    WithLateTarget,
     LimitingLagAndDelay,
     LimitingLagAndLull,
     LimitingTimestampAndWallClockLag,

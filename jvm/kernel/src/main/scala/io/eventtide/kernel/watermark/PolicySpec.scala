@@ -1,6 +1,7 @@
 package io.eventtide.kernel.watermark
 
 import io.eventtide.kernel.InvalidArgument
+import io.eventtide.kernel.disorder.LateTargetSpec
 import io.eventtide.kernel.time.Clamped
 
 /** A kind of policy: its parameters, and how to make an instance.
@@ -64,6 +65,14 @@ final case class PolicySpec(
     val allowed = if (kind.takesChildren) "one or more" else "absent"
     throw new InvalidArgument(s"policies inside $name", children.size, allowed)
   }
+  if (targets.length > 1) {
+    val all = targets.map(_.perMillion).mkString(", ")
+    throw new InvalidArgument(
+      s"targets inside $name, in millionths,",
+      all,
+      "one: rows are late once"
+    )
+  }
   if (kind == BySubstream) BySubstream.checkPatterns(patterns)
   create(): Unit // rejects values that are not valid together
 
@@ -98,6 +107,14 @@ final case class PolicySpec(
   def customNames: Seq[String] = {
     val own = Some(kind).collect { case custom: CustomPolicyKind => custom.name }
     (own ++ children.flatMap(_.customNames)).toSeq.distinct
+  }
+
+  /** The share of late rows that it aims at, if it does. */
+  def lateTarget: Option[LateTargetSpec] = targets.headOption
+
+  private def targets: Seq[LateTargetSpec] = {
+    val own = Option.when(kind == WithLateTarget)(WithLateTarget.target(values))
+    (own ++ children.flatMap(_.targets)).toSeq.distinct
   }
 
   def needsDeclaredSubstreams: Boolean = has(_.needsDeclaredSubstreams)

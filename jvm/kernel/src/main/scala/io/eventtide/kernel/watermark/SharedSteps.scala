@@ -31,6 +31,9 @@ private[watermark] final class SharedSteps {
     add(ClockApplied, clock, cap)
   }
 
+  /** Records that every substream took a learnt lag. */
+  def learnt(lag: Long): Unit = if (isRecording) add(Learnt, lag, 0)
+
   /** Records that the clock moved and that the time does not count. */
   def skipped(from: Long, to: Long): Unit = if (isRecording) {
     if (lastIs(Skip) && steps.last.second == from) steps.last.second = to
@@ -54,7 +57,7 @@ private[watermark] final class SharedSteps {
     for (_ <- 0 until in.readInt()) {
       val kind = in.readByte()
       val (first, second) = (in.readLong(), in.readLong())
-      if (kind == ClockApplied) clockApplied(first, second) else add(Skip, first, second)
+      if (kind == ClockApplied) clockApplied(first, second) else add(kind, first, second)
     }
   }
 
@@ -65,6 +68,7 @@ private[watermark] final class SharedSteps {
 
   private def redo(step: Step, one: Substream): Unit =
     if (step.kind == ClockApplied) one.applyClock(step.first, step.second)
+    else if (step.kind == Learnt) one.learn(step.first)
     else one.skip(step.first, step.second)
 
   def save(out: DataOutput): Unit = {
@@ -85,7 +89,8 @@ private[watermark] final class SharedSteps {
 private[watermark] object SharedSteps {
   private val ClockApplied: Byte = 0
   private val Skip: Byte = 1
+  private val Learnt: Byte = 2
 
-  /** One step: a clock value and a cap, or the ends of an interval that does not count. */
+  /** One step: a clock value and a cap, the ends of an interval that does not count, or a lag. */
   private final class Step(val kind: Byte, val first: Long, var second: Long, val number: Int)
 }

@@ -166,6 +166,14 @@ private[watermark] final class Substream(
     isBehind = policy.known && current < policy.watermark
   }
 
+  /** Takes the lag that the query has learnt. The watermark rises to the policy's, unless the clock
+    * moves it: then it does so with the clock, under a cap.
+    */
+  def learn(lag: Long): Unit = {
+    policy.learn(lag)
+    if (!spec.movesWithClock) followPolicy(Long.MaxValue)
+  }
+
   /** Whether it would have a watermark if the clock moved to `now`. */
   def knownAt(now: Long): Boolean = hasWatermark || !isPaused && policy.knownAt(now)
 

@@ -26,10 +26,18 @@ private[watermark] final class SubstreamTable(
   private val changed = mutable.ArrayBuffer.empty[Substream] // touched since the last save
   private val removed = mutable.LinkedHashSet.empty[String] // since the last save
 
+  private var lag = Option.empty[Long] // learnt by the query; None for policies without a target
+
   /** The highest watermark of the removed substreams. */
   val highestRemoved: MonotonicMax = new MonotonicMax
 
   def size: Int = used
+
+  /** Sets the lag that the query has learnt, for all substreams and for those to come. */
+  def learn(lag: Long): Unit = {
+    this.lag = Some(lag)
+    iterator.foreach(_.learn(lag))
+  }
 
   /** The substream at `index`, after its deferred rows have been applied. */
   def apply(index: Int): Substream = {
@@ -96,6 +104,7 @@ private[watermark] final class SubstreamTable(
     indexes.remove(apply(index).name)
     indexes(name) = index
     apply(index).rename(name, spec.forSubstream(name))
+    lag.foreach(apply(index).learn)
   }
 
   def iterator: Iterator[Substream] = Iterator.range(0, used).map(apply)
@@ -148,8 +157,11 @@ private[watermark] final class SubstreamTable(
     deferred.clear(index)
   }
 
-  private def newSubstream(name: String, declaredAt: Long) =
-    new Substream(name, spec.forSubstream(name), declaredAt, changed)
+  private def newSubstream(name: String, declaredAt: Long) = {
+    val added = new Substream(name, spec.forSubstream(name), declaredAt, changed)
+    lag.foreach(added.learn)
+    added
+  }
 
   private def grow(): Unit = members = Arrays.copyOf(members, used * 2)
 

@@ -3,6 +3,7 @@ package io.eventtide.kernel.watermark
 import java.io.DataInput
 import java.io.DataOutput
 
+import io.eventtide.kernel.disorder.{BatchDisorder, LateTarget}
 import io.eventtide.kernel.time.{Clamped, Frame}
 import io.eventtide.kernel.{IncompatibleState, InvalidArgument, SavedText, StateVersion}
 
@@ -11,7 +12,8 @@ import io.eventtide.kernel.{IncompatibleState, InvalidArgument, SavedText, State
   *
   *   - '''Guarantee:''' the emitted watermark never goes back. A substream that is added or becomes
   *     active again delays the watermark, but does not lower it. After rows, no substream's new
-  *     watermark is above the highest time or mark among them; after a tick there is no such cap.
+  *     watermark is above the highest time or mark among them. There is no such cap after a tick, or
+  *     when a learnt lag has become shorter.
   *   - '''Units:''' event times and the clock share one unit, the unit of the policy's parameters.
   *   - '''Edges:''' a substream is idle from `last row + timeout` on, inclusive, and is left out. A
   *     substream with a backlog is never idle, because it may have unread rows. If the policy
@@ -19,7 +21,7 @@ import io.eventtide.kernel.{IncompatibleState, InvalidArgument, SavedText, State
   *     at its next batch, the time until that batch does not count. When the last active substream
   *     goes idle, the highest watermark of any substream so far is released. Without substreams the
   *     status is `Idle`. A declared substream delays the watermark until it has a row or is idle.
-  *   - '''Restart:''' format 3. `saveWhole` once, then `saveChanged` any number of times, which
+  *   - '''Restart:''' format 4. `saveWhole` once, then `saveChanged` any number of times, which
   *     saves only the touched substreams. Clock steps that apply to all substreams are saved once.
   *     Time passed to `skip` does not count. Changed throttles continue from the emitted watermark.
   *   - '''Source:''' Jet's `EventTimeMapper`.
@@ -51,7 +53,9 @@ final class Substreams(
   private val deferred = new DeferredUpdates
   private val table = new SubstreamTable(spec, deferred)
   private val steps = new SharedSteps
+  private val target = spec.lateTarget.map(new LateTarget(_))
   private val emitter = new WatermarkEmitter(table, ThrottleSpec.chain(throttles, grain), timeout)
+  private val noneRemoved = new MonotonicMax
   private var started = false
   private var clock = Long.MinValue // before `started`, every clock value is later
   private var nextIdle = Long.MaxValue // no substream becomes idle before this
@@ -84,12 +88,20 @@ final class Substreams(
     }
   }
 
-  /** Applies the rows of one batch, one entry per substream; returns true if `emitted` moved. */
-  def observeBatch(now: Long, rows: Iterable[SubstreamRows]): Boolean =
+  /** Applies the rows of one batch, one entry per substream; returns true if `emitted` moved.
+    *
+    * @param disorder the disorder of these rows, for a policy with a target
+    */
+  def observeBatch(
+      now: Long,
+      rows: Iterable[SubstreamRows],
+      disorder: => BatchDisorder = BatchDisorder.None
+  ): Boolean =
     if (rows.isEmpty) tick(now)
     else {
       val cap = rows.iterator.map(_.cap).max
       advanceByRows(now)
+      target.foreach(learn(_, disorder)) // before the rows, which follow the new lag
       rows.foreach { of =>
         table(of.index).observe(clock, of, cap)
         table(of.index).idle = false
@@ -98,6 +110,33 @@ final class Substreams(
       removeExpired()
       moved
     }
+
+  private def learn(target: LateTarget, disorder: BatchDisorder): Unit = {
+    val before = target.lag
+    target.observe(disorder.rows, disorder.late)
+    if (target.lag != before) {
+      table.learn(target.lag)
+      steps.learnt(target.lag)
+    }
+  }
+
+  /** The lag that the policy's target has learnt; None without a target. */
+  def learntLag: Option[Long] = target.map(_.lag)
+
+  /** The lowest of the highest times of the active substreams, or the highest of all if no substream is
+    * active; None while an active substream has no row.
+    */
+  def lowestTop: Option[Long] = {
+    val tops = new MinActiveWatermark
+    tops.clear(noneRemoved)
+    var i = 0
+    while (i < table.size) {
+      val one = table(i)
+      tops.add(one.idle, one.rows > 0, one.top)
+      i += 1
+    }
+    Option.when(tops.known)(tops.value)
+  }
 
   /** Moves the clock; returns true if `emitted` moved. */
   def tick(now: Long): Boolean = {
@@ -224,6 +263,7 @@ final class Substreams(
     (whole +: changes).foreach(read(_, since))
     since.redo(table)
     steps.clear()
+    target.foreach(of => table.learn(of.lag)) // other parameters may have another lag
     if (started) table.iterator.foreach(resume)
     invalidate()
   }
@@ -341,6 +381,7 @@ final class Substreams(
     out.writeLong(clock)
     emitter.save(out)
     steps.save(out)
+    target.foreach(_.save(out))
     table.save(out, whole)
     steps.clear()
   }
@@ -354,12 +395,13 @@ final class Substreams(
     clock = in.readLong()
     emitter.restore(in, hasSameThrottles, clock)
     since.read(in)
+    target.foreach(_.restore(in))
     table.restore(in, since.count)
   }
 }
 
 object Substreams {
-  private val Version = 3
+  private val Version = 4
 
   private val IdleTimeout =
     ParamSpec.positive(

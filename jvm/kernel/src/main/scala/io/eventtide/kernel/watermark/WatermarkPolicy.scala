@@ -32,6 +32,9 @@ trait WatermarkPolicy {
   /** Applies the highest mark of the observed rows: a watermark inside a row. */
   def observeMark(mark: Long): Unit = ()
 
+  /** Sets the lag that the query has learnt from its late rows, for policies with a target. */
+  def learn(lag: Long): Unit = ()
+
   /** Whether there is a watermark yet. */
   def known: Boolean
 

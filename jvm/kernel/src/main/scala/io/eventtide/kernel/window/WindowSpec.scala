@@ -37,6 +37,10 @@ final case class WindowSpec(
   def lateBelow(watermark: Long): Long =
     profile.lateRule.lateBelow(Clamped.subtract(watermark, waits), frames, shape)
 
+  /** The lowest watermark at which a row of this time is late. */
+  def lateFrom(time: Long): Long =
+    Clamped.add(profile.lateRule.lateFrom(time, frames, shape), waits)
+
   /** The times of rows whose windows, from start to end plus delay, are all inside a range. */
   def within(range: TimeRange): TimeRange = {
     val (first, behind) = (frames.index(range.lowest), frames.index(range.highest) + 1)

@@ -43,6 +43,18 @@ object Generators {
   val policies: Gen[PolicySpec] =
     Gen.frequency(4 -> simple, 1 -> combined(simple), 1 -> combined(combined(simple)))
 
+  /** Policies that learn their lag from late rows, alone or beside another policy. */
+  val learning: Gen[PolicySpec] = for {
+    share <- Gen.oneOf(0L, 100000L, 300000L, 1000000L)
+    maxLag <- lag
+    start <- lag
+    memory <- Gen.choose(1L, 20L)
+    forgives <- Gen.oneOf(true, false)
+    other <- simple
+    alone = WithLateTarget(share, maxLag, start, memory, forgives)
+    spec <- Gen.oneOf(alone, MaxOf(Seq(alone, other)), MinOf(Seq(other, alone)))
+  } yield spec
+
   /** Policies for substreams that are named s0, s1 and so on. */
   val bySubstream: Gen[PolicySpec] = for {
     patterns <- Gen.someOf("s0", "s2", "s*1", "*3")

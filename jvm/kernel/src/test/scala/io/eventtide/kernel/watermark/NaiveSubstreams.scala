@@ -2,6 +2,8 @@ package io.eventtide.kernel.watermark
 
 import scala.collection.mutable
 
+import io.eventtide.kernel.disorder.{BatchDisorder, LateTarget}
+
 /** The rules of `Substreams` as they are written: looks at everything, every time. */
 final class NaiveSubstreams(
     spec: PolicySpec,
@@ -20,16 +22,29 @@ final class NaiveSubstreams(
   private val all = mutable.Buffer.empty[One]
   private var highest = Option.empty[Long]
   private var clock = Long.MinValue
+  private val target = spec.lateTarget.map(new LateTarget(_))
 
-  def declare(name: String, now: Long): Unit = all += new One(name, Math.max(clock, now))
+  def declare(name: String, now: Long): Unit = {
+    val one = new One(name, Math.max(clock, now))
+    target.foreach(of => one.policy.learn(of.lag))
+    all += one
+  }
 
   def observe(now: Long, index: Int, ts: Long): Unit =
     observeBatch(now, Seq(SubstreamRows(index, ts, ts, 1)))
 
-  def observeBatch(now: Long, rows: Seq[SubstreamRows]): Unit = {
+  def observeBatch(
+      now: Long,
+      rows: Seq[SubstreamRows],
+      disorder: BatchDisorder = BatchDisorder.None
+  ): Unit = {
     val from = clock
     clock = Math.max(clock, now)
     if (rows.nonEmpty) all.filter(isPaused).foreach(skip(_, from))
+    for (of <- target) {
+      of.observe(disorder.rows, disorder.late)
+      all.foreach(learn(_, of.lag))
+    }
     rows.foreach { of =>
       all(of.index).policy.observe(clock, of.maxTs, of.minTs)
       if (of.mark != SubstreamRows.NoMark) all(of.index).policy.observeMark(of.mark)
@@ -38,6 +53,12 @@ final class NaiveSubstreams(
     }
     val fresh = rows.map(of => all(of.index))
     combine(rows.map(_.cap).maxOption.getOrElse(Long.MaxValue), fresh)
+  }
+
+  private def learn(one: One, lag: Long): Unit = {
+    one.policy.learn(lag)
+    if (!one.own.movesWithClock && one.policy.known)
+      one.watermark = (one.watermark ++ Some(one.policy.watermark)).maxOption
   }
 
   def tick(now: Long): Unit = observeBatch(now, Nil)

@@ -391,7 +391,7 @@ final class SubstreamsSuite extends AnyFunSuite {
     assert(
       refusal.getMessage == "state of substreams was saved by with_fixed_lag, but this is storm"
     )
-    Seq(2, 4).foreach { version =>
+    Seq(3, 5).foreach { version =>
       intercept[UnknownStateVersion] {
         new Substreams(lag, Seq(ThrottleByFrame(10))).restore(saved.withVersion(version).input)
       }

@@ -51,6 +51,14 @@ final class LateRuleSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     }
   }
 
+  for (rule <- LateRule.all)
+    test(s"under ${rule.name} a row is late from one watermark on") {
+      forAll(rows) { row =>
+        val from = row.lateFrom(rule)
+        if (from < Long.MaxValue) assert(row.isLate(rule) == (row.watermark >= from))
+      }
+    }
+
   test("a rule makes no less late as the watermark rises") {
     forAll(rows, numbers) { (row, watermark) =>
       val higher = row.copy(watermark = math.max(row.watermark, watermark))
@@ -80,6 +88,8 @@ object LateRuleSuite {
     }
 
     def isLate(rule: LateRule): Boolean = ts < spec(rule).lateBelow(watermark)
+
+    def lateFrom(rule: LateRule): Long = spec(rule).lateFrom(ts)
 
     private def spec(rule: LateRule): WindowSpec =
       WindowSpec(grid, shape, Profile("of the rule", lateRule = rule), delay)

@@ -9,7 +9,7 @@ import scala.util.control.NonFatal
 
 import io.eventtide.kernel.SavedText
 import io.eventtide.spark.EventtideException
-import io.eventtide.spark.spi.{LateTotals, NextTimer}
+import io.eventtide.spark.spi.{LateTotals, NextTimer, ReachedTime}
 import io.eventtide.spark.state.FrameStore
 
 /** The durable state of a query's policies after one batch; for batch -1, the initial state.
@@ -34,6 +34,10 @@ import io.eventtide.spark.state.FrameStore
   *   the format version of the windows' state
   * @param clock
   *   the state of the query's clock
+  * @param reachedMicros
+  *   the event time that the query has reached; None before the first row
+  * @param judging
+  *   what the rows of the next batch are judged by
   */
 private[spark] final case class LedgerEntry(
     batchId: Long,
@@ -46,7 +50,9 @@ private[spark] final case class LedgerEntry(
     due: Seq[SavedTimer] = Nil,
     settings: Seq[String] = Nil,
     stateFormat: Int = FrameStore.Version,
-    clock: SavedClock = SavedClock.None
+    clock: SavedClock = SavedClock.None,
+    reachedMicros: Option[Long] = None,
+    judging: ReachedTime = ReachedTime.None
 ) {
 
   /** Refuses window state in an unknown format. */
@@ -96,6 +102,9 @@ private[spark] final case class LedgerEntry(
     writeOption(out, clock.lastMicros)(out.writeLong)
     out.writeLong(clock.aheadMicros)
     out.writeInt(clock.steps)
+    writeOption(out, reachedMicros)(out.writeLong)
+    out.writeLong(judging.micros)
+    out.writeLong(judging.watermarkMicros)
   }
 
   private def writeDue(out: DataOutputStream, saved: SavedTimer): Unit = {
@@ -121,7 +130,7 @@ private[spark] object LedgerEntry {
   private val Magic = 0x45544c47 // ETLG
 
   /** Incremented with every change of the format; see "State format" in CHANGELOG.md. */
-  private val Version = 9
+  private val Version = 10
 
   /** Signals a damaged file. */
   final class Damaged(val reason: String) extends RuntimeException(reason)
@@ -169,6 +178,8 @@ private[spark] object LedgerEntry {
     due = in.all(SavedTimer(NextTimer(in.long(), in.long(), in.long()), in.text(), in.text())),
     settings = in.all(in.text()),
     stateFormat = in.int(),
-    clock = SavedClock(in.option(in.long()), in.long(), in.int())
+    clock = SavedClock(in.option(in.long()), in.long(), in.int()),
+    reachedMicros = in.option(in.long()),
+    judging = ReachedTime(in.long(), in.long())
   )
 }

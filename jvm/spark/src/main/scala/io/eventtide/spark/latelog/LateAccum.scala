@@ -1,5 +1,6 @@
 package io.eventtide.spark.latelog
 
+import io.eventtide.kernel.disorder.DisorderHistogram
 import io.eventtide.spark.spi.PartitionAccum
 
 /** The report of one task: its row counts, the late file and how late the rows were.
@@ -12,6 +13,8 @@ import io.eventtide.spark.spi.PartitionAccum
   *   the lowest event time of the on-time rows, in microseconds
   * @param lateBy
   *   the lateness of the late rows
+  * @param disorder
+  *   the rows that would be late without a lag, by the lag that they need; None if not counted
   */
 final case class LateReport(
     stage: Int,
@@ -19,7 +22,8 @@ final case class LateReport(
     rows: Map[LateReason, Long],
     onTime: Long,
     lowest: Long,
-    lateBy: LatenessHistogram
+    lateBy: DisorderHistogram,
+    disorder: Option[DisorderHistogram]
 ) {
 
   /** The rows by the name of their reason. */

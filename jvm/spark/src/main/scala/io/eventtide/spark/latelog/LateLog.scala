@@ -3,6 +3,7 @@ package io.eventtide.spark.latelog
 import org.apache.spark.TaskContext
 import org.apache.spark.sql.catalyst.InternalRow
 
+import io.eventtide.kernel.disorder.DisorderHistogram
 import io.eventtide.kernel.window.TimeRange
 import io.eventtide.spark.options.LateMode
 
@@ -53,7 +54,18 @@ final class LateLogWriter private[latelog] (log: LateLog, partition: Int, stage:
 
   private var onTime = 0L
   private var lowest = Long.MaxValue
-  private val lateBy = new LatenessHistogramBuilder
+  private val lateBy = new DisorderHistogram
+
+  private var disorder = Option.empty[DisorderHistogram]
+
+  /** Begins to report the disorder of the task's rows, which the caller adds; rows in order are left
+    * out.
+    */
+  def beginDisorder(): DisorderHistogram = {
+    val rows = new DisorderHistogram
+    disorder = Some(rows)
+    rows
+  }
 
   /** Counts an on-time row with this event time. */
   def pass(micros: Long): Unit = pass(micros, rows = 1)
@@ -119,7 +131,15 @@ final class LateLogWriter private[latelog] (log: LateLog, partition: Int, stage:
 
   private def report(written: Option[LateFileInfo]): Unit =
     log.reports.add(
-      partition -> LateReport(stage, written, rows, onTime, lowest, lateBy.counted)
+      partition -> LateReport(
+        stage,
+        written,
+        rows,
+        onTime,
+        lowest,
+        lateBy.copied,
+        disorder.map(_.copied)
+      )
     )
 
   private def times: Option[TimeRange] =

@@ -9,6 +9,7 @@ import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.classic.SparkSession
 import org.apache.spark.sql.eventtide.StreamExecutionAccess
 
+import io.eventtide.kernel.disorder.{BatchDisorder, DisorderHistogram}
 import io.eventtide.spark.checkpoint.CheckpointFiles
 import io.eventtide.spark.options.LateMode
 import io.eventtide.spark.spi.{HasLateOutput, LateTotals}
@@ -68,10 +69,25 @@ private[spark] final class LateRows private (
     batchEntries = late.sortBy(_.window)
     val inBatch = LateIndexEntry.sum(late.map(_.rows))
     val reports = logs.valuesIterator.flatMap(_.reports.value.values).toSeq
-    val lateBy = reports.foldLeft(LatenessHistogram.None)(_ ++ _.lateBy)
+    val lateBy = new DisorderHistogram
+    reports.foreach(report => lateBy.merge(report.lateBy))
     last = BatchLateness(reports.map(_.onTime).sum, LateReason.countTooLate(inBatch), lateBy)
     val total = LateIndexEntry.sum(Seq(index.totals.rows, inBatch))
     counted = LateCounts(total, counted.onTime + last.onTime)
+  }
+
+  /** The rows of a batch by the lag that the query's window needs for them, and those that were late.
+    * None if the query has several windows, or its window does not count them.
+    */
+  def disorder(logs: Iterable[LateLog]): Option[BatchDisorder] = {
+    val reports = logs.flatMap(_.reports.value.values).toSeq
+    Option.when(windows.length == 1 && reports.exists(_.disorder.isDefined)) {
+      val rows = new DisorderHistogram
+      reports.flatMap(_.disorder).foreach(rows.merge)
+      val late = reports.map(report => LateReason.countTooLate(report.rowsByName)).sum
+      rows.addInOrder(reports.map(_.onTime).sum + late - rows.rows)
+      BatchDisorder(rows, late)
+    }
   }
 
   /** Writes the collected entries, before Spark commits the batch. */

@@ -8,7 +8,7 @@ import org.apache.spark.util.SerializableConfiguration
 
 import io.eventtide.spark.latelog.LateLog
 import io.eventtide.spark.options.{AggregateHistory, WindowSettings}
-import io.eventtide.spark.spi.{NextTimer, PartitionAccum, TaskInputState}
+import io.eventtide.spark.spi.{NextTimer, PartitionAccum, ReachedTime, TaskInputState}
 
 /** One micro-batch from the view of one window of the query, on the driver. */
 private[spark] trait WindowBatchContext {
@@ -67,6 +67,9 @@ private[spark] trait WindowBatchContext {
     * batch.
     */
   def lateMicros: Option[Long]
+
+  /** The event time that the query has reached before the batch; None if disorder is not counted. */
+  def reached: Option[ReachedTime]
 
   /** The times from which on rows of keys are on time, as `LatenessBounds`; read when the batch is
     * executed.

@@ -35,6 +35,9 @@ private[spark] final class OptionReader(values: Map[String, String]) {
     }
   }
 
+  /** A share of rows in millionths. */
+  def share(option: String): Option[Long] = get(option).map(ShareText.millionths(option, _))
+
   def choice[A](option: String, choices: Seq[(String, A)]): Option[A] = get(option).map { text =>
     choices.toMap.getOrElse(
       text,

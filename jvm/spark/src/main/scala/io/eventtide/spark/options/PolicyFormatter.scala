@@ -3,7 +3,7 @@ package io.eventtide.spark.options
 import java.time.Duration
 import java.time.temporal.ChronoUnit
 
-import io.eventtide.kernel.watermark.{ParamKind, PolicySpec, RuleKind}
+import io.eventtide.kernel.watermark.{ParamKind, ParamSpec, PolicySpec, RuleKind}
 
 /** Formats a policy and its decorators as a tree: one rule per line, durations in ISO 8601. */
 private[spark] object PolicyFormatter {
@@ -39,6 +39,14 @@ private[spark] object PolicyFormatter {
   /** The names and values of the parameters, as users write them. */
   def options(kind: RuleKind, values: Seq[Long]): Seq[(String, String)] =
     kind.texts ++ kind.params.zip(values).map { case (param, value) =>
-      param.name -> (if (param.kind == ParamKind.Duration) duration(value) else value.toString)
+      param.name -> text(param, value)
     }
+
+  /** The value of a parameter, as users write it. */
+  def text(param: ParamSpec, value: Long): String = param.kind match {
+    case ParamKind.Duration => duration(value)
+    case ParamKind.Count => value.toString
+    case ParamKind.Share => ShareText.text(value)
+    case ParamKind.Choice(words) => words(value.toInt)
+  }
 }

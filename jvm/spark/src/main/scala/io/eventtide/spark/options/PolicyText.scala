@@ -22,7 +22,7 @@ private[spark] object PolicyText {
     }
     val known = params.flatMap { param =>
       val text = values.get(param.name).map(value(param, _))
-      text.orElse(param.default.map(_.toString)).map(param.name -> _)
+      text.orElse(param.default.map(defaultText(param, _))).map(param.name -> _)
     }
     values ++ known + ("policy" -> name)
   }
@@ -35,11 +35,20 @@ private[spark] object PolicyText {
       values ++ params.flatMap(param => values.get(param.name).map(param.name -> step(param, _)))
     }
 
+  private def defaultText(param: ParamSpec, value: Long): String =
+    if (param.kind == ParamKind.Duration) DurationText.iso(value)
+    else PolicyFormatter.text(param, value)
+
   private def value(param: ParamSpec, text: String): String = param.kind match {
     case ParamKind.Duration => DurationText.toIso(param.name, text, isPositive = param.least > 0)
     case ParamKind.Count =>
       val reader = new OptionReader(Map(param.name -> text))
       reader.count(param.name, param.least.toInt).get.toString
+    case ParamKind.Share => ShareText.text(ShareText.millionths(param.name, text))
+    case ParamKind.Choice(words) =>
+      new OptionReader(Map(param.name -> text))
+        .choice(param.name, words.map(word => word -> word))
+        .get
   }
 
   // Spark's watermark is in whole milliseconds.

@@ -243,6 +243,8 @@ private[spark] object WatermarkOptionsCodec {
     val value = param.kind match {
       case ParamKind.Duration => options.duration(option, least)
       case ParamKind.Count => options.count(option, param.least.toInt).map(_.toLong)
+      case ParamKind.Share => options.share(option)
+      case ParamKind.Choice(words) => options.choice(option, words.zip(LazyList.iterate(0L)(_ + 1)))
     }
     value
       .orElse(param.default)

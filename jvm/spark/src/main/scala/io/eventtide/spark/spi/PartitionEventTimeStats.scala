@@ -5,6 +5,7 @@ import java.io.{Externalizable, ObjectInput, ObjectOutput}
 import scala.collection.mutable
 
 import io.eventtide.kernel.SavedText
+import io.eventtide.kernel.disorder.DisorderHistogram
 import io.eventtide.kernel.watermark.EventTimeStats
 
 /** The rows of one partition in one batch: its substreams, and the number of refused rows.
@@ -21,6 +22,12 @@ final class PartitionEventTimeStats extends Externalizable {
 
   /** Rows without a usable event time. */
   var badTime = 0L
+
+  /** The rows that count, by their disorder. Rows in order are left out: they are the others. */
+  val disorder = new DisorderHistogram
+
+  /** Rows that count and are below the query's watermark. */
+  var late = 0L
 
   /** Rows refused because they were too far ahead of the clock. */
   var future = 0L
@@ -66,6 +73,8 @@ final class PartitionEventTimeStats extends Externalizable {
   override def writeExternal(out: ObjectOutput): Unit = synchronized {
     out.writeLong(badTime)
     out.writeLong(future)
+    out.writeLong(late)
+    disorder.save(out)
     out.writeInt(substreams.size)
     foreach { (name, rows) =>
       SavedText.write(out, name)
@@ -76,6 +85,8 @@ final class PartitionEventTimeStats extends Externalizable {
   override def readExternal(in: ObjectInput): Unit = {
     badTime = in.readLong()
     future = in.readLong()
+    late = in.readLong()
+    disorder.restore(in)
     (0 until in.readInt()).foreach { _ =>
       append(SavedText.read(in)).restore(in)
     }

@@ -143,6 +143,7 @@ private[sql] final class PolicyReader(call: FunctionCall) {
         val text = param.kind match {
           case ParamKind.Duration => times.duration(value, param.least > 0)
           case ParamKind.Count => values.count(value)
+          case ParamKind.Share | ParamKind.Choice(_) => values.text(value)
         }
         s"$prefix${param.name}" -> text
       }

@@ -4,6 +4,8 @@ import java.io.{ByteArrayInputStream, ByteArrayOutputStream, ObjectInputStream, 
 
 import org.scalatest.funsuite.AnyFunSuite
 
+import io.eventtide.kernel.disorder.DisorderHistogram
+
 class LateAccumSuite extends AnyFunSuite {
 
   private def report(
@@ -19,7 +21,8 @@ class LateAccumSuite extends AnyFunSuite {
       Map(LateReason.FrameClosed -> rows),
       onTime = 0,
       lowest = Long.MaxValue,
-      lateBy = LatenessHistogram.None
+      lateBy = new DisorderHistogram,
+      disorder = None
     )
   }
 
@@ -61,8 +64,12 @@ class LateAccumSuite extends AnyFunSuite {
 
   test("a report survives serialisation") {
     val bytes = new ByteArrayOutputStream
-    new ObjectOutputStream(bytes).writeObject(report(3, 4, "a"))
+    val sent = report(3, 4, "a")
+    (1L to 4L).foreach(sent._2.lateBy.add)
+    new ObjectOutputStream(bytes).writeObject(sent)
     val in = new ObjectInputStream(new ByteArrayInputStream(bytes.toByteArray))
-    assert(in.readObject() == report(3, 4, "a"))
+    val received = in.readObject().asInstanceOf[(Int, LateReport)]
+    assert(received._2.copy(lateBy = sent._2.lateBy) == sent._2 && received._1 == 3)
+    assert(received._2.lateBy.rows == 4 && received._2.lateBy.longest == 4)
   }
 }

@@ -5,6 +5,7 @@ import org.apache.spark.sql.catalyst.InternalRow
 import io.eventtide.spark.latelog.{LateLog, LateLogWriter, LateReason}
 import io.eventtide.spark.operators.{AcceptedTimes, WindowBatchContext}
 import io.eventtide.spark.options.WindowSettings
+import io.eventtide.spark.spi.ReachedTime
 
 /** The limits for rows on time in one batch; created on the driver, opened by each task.
   *
@@ -12,10 +13,13 @@ import io.eventtide.spark.options.WindowSettings
   *   the time below which rows are late
   * @param times
   *   the accepted event times
+  * @param reached
+  *   the time to which disorder is relative; None if it is not counted
   */
 private[late] final class LateRowBounds(
     val below: Long,
     val times: AcceptedTimes,
+    val reached: Option[ReachedTime],
     val settings: WindowSettings,
     log: Option[LateLog]
 ) extends Serializable {
@@ -32,7 +36,7 @@ private[late] object LateRowBounds {
     val LateRowFilterSpec(_, _, guard, settings) = limits
     val below = batch.flatMap(_.lateMicros).fold(Long.MinValue)(settings.spec.lateBelow)
     val times = AcceptedTimes(settings.times, guard, batch.map(_.nowMicros))
-    new LateRowBounds(below, times, settings, batch.map(_.lateLog))
+    new LateRowBounds(below, times, batch.flatMap(_.reached), settings, batch.map(_.lateLog))
   }
 }
 
@@ -48,14 +52,28 @@ final class LateRowJudge private[late] (judge: LateRowBounds, log: LateLogWriter
 
   private val lateReason = LateReason.of(spec.profile.lateRule)
 
+  private val disorder = judge.reached.map(_ => log.beginDisorder()).orNull // if it is counted
+  private val reached = judge.reached.getOrElse(ReachedTime.None).micros
+
+  // Rows below this time would be late without a lag.
+  private val inOrderFrom = if (reached == Long.MinValue) reached else spec.lateBelow(reached)
+
   /** Counts a row with this time as on time. */
-  def pass(micros: Long): Unit = log.pass(micros)
+  def pass(micros: Long): Unit = {
+    if (micros < inOrderFrom) countDisorder(micros)
+    log.pass(micros)
+  }
+
+  // A row is late with the lags that are shorter than its disorder.
+  private def countDisorder(micros: Long): Unit =
+    disorder.add(reached - spec.lateFrom(micros) + 1)
 
   def add(row: InternalRow, missing: Boolean, micros: Long): Unit =
     if (missing || !times.valid.contains(micros))
       log.addWithoutTime(row)
     else {
       val reason = if (times.isFuture(micros)) LateReason.Future else lateReason
+      if (micros < inOrderFrom) countDisorder(micros)
       log.add(row, reason, micros, Some(spec.windowsOf(micros)))
     }
 }

@@ -11,14 +11,20 @@ import io.eventtide.kernel.watermark.FutureGuard
 import io.eventtide.spark.EventtideException
 import io.eventtide.spark.operators.{AcceptedTimes, TaskClock}
 import io.eventtide.spark.options.{EventTimes, WatermarkSettings}
-import io.eventtide.spark.spi.PartitionEventTimeStats
+import io.eventtide.spark.spi.{PartitionEventTimeStats, ReachedTime}
 
-/** The time of a batch by the machine's clock.
+/** The time of a batch by the machine's clock, and the event time that the query had reached.
   *
+  * @param reached
+  *   the time to which disorder is relative; None if disorder is not counted
   * @param isRealTime
   *   whether the batch lasts for minutes, so that its start is not the time of its rows
   */
-private[watermark] final case class ObservedTime(startMicros: Long, isRealTime: Boolean) {
+private[watermark] final case class ObservedTime(
+    startMicros: Long,
+    reached: Option[ReachedTime],
+    isRealTime: Boolean
+) {
   def running: Option[() => Long] =
     Option.when(isRealTime)(() => TaskClock.machineMicros)
 }
@@ -55,7 +61,15 @@ private[watermark] final class EventTimeObserver(
     val now = time.map(_.startMicros)
     val times = AcceptedTimes(EventTimes.All, settings.guard, now, time.flatMap(_.running))
     val lookup = keys.open(report)
-    new PartitionEventTimeObserver(report, lookup, settings.guard, times, settings.keepsRefused)
+    val reached = time.flatMap(_.reached).getOrElse(ReachedTime.None)
+    new PartitionEventTimeObserver(
+      report,
+      lookup,
+      settings.guard,
+      times,
+      settings.keepsRefused,
+      reached
+    )
   }
 
   /** As `open`, for rows that are not processed by generated code; false for rows to remove. */
@@ -74,8 +88,20 @@ final class PartitionEventTimeObserver private[watermark] (
     val finder: SubstreamLookup,
     guard: Option[FutureGuard],
     times: AcceptedTimes,
-    keepsRefused: Boolean
+    keepsRefused: Boolean,
+    query: ReachedTime
 ) {
+  private val disorder = report.disorder
+  private val watermark = query.watermarkMicros
+
+  /** Rows below this time are out of order. */
+  val reached: Long = query.micros
+
+  /** Counts a row that is out of order. */
+  def countDisorder(time: Long): Unit = {
+    disorder.add(reached - time)
+    if (time < watermark) report.late += 1
+  }
 
   /** Event times from `earliest` to `latest` are counted without a call of `judge`. */
   val earliest: Long = times.earliest
@@ -118,6 +144,7 @@ final class PartitionEventTimeObserver private[watermark] (
     if (outcome == PartitionEventTimeObserver.Counts) {
       val rows = finder.findRow(key(row))
       rows.add(math.min(time, latest))
+      if (time < reached) countDisorder(time)
       mark.map(_.eval(row)).foreach { value =>
         if (value != null) rows.addMark(limited(value.asInstanceOf[Long]))
       }

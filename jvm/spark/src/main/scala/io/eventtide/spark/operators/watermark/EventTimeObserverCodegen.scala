@@ -40,6 +40,7 @@ private[watermark] final class EventTimeObserverCodegen(
        |if ($outcome == ${PartitionEventTimeObserver.Counts}) {
        |  $statements
        |  $rows.add($time);
+       |  if ($time < $opened.reached()) $opened.countDisorder($time);
        |  ${addMark(rows)}
        |}
      """.stripMargin

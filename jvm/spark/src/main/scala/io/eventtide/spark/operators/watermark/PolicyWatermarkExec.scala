@@ -70,7 +70,8 @@ final class PolicyWatermarkExec(
     Iterator[Any](eventTime, settings.policy) ++ Option.when(substream.nonEmpty)(substream)
 
   private def observer: EventTimeObserver = {
-    val time = batch.map(batch => ObservedTime(batch.nowMicros, batch.isRealTime))
+    val time =
+      batch.map(batch => ObservedTime(batch.nowMicros, batch.reached, batch.isRealTime))
     new EventTimeObserver(child.output, eventTime, substream, mark, settings, time, eventTimeStats)
   }
 

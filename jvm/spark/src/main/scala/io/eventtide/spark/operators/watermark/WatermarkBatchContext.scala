@@ -6,6 +6,8 @@ import org.apache.spark.sql.execution.streaming.operators.stateful.{
   EventTimeStats => SparkEventTimeStats
 }
 
+import io.eventtide.spark.spi.ReachedTime
+
 /** One micro-batch from the view of a watermark node, on the driver. */
 private[spark] trait WatermarkBatchContext {
 
@@ -13,6 +15,9 @@ private[spark] trait WatermarkBatchContext {
     * rows is relative to it.
     */
   def nowMicros: Long
+
+  /** The event time that the query has reached before the batch; None if disorder is not counted. */
+  def reached: Option[ReachedTime]
 
   /** Whether the batch runs in real-time mode: it lasts for minutes. */
   def isRealTime: Boolean

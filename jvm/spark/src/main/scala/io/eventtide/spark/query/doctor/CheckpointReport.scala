@@ -230,7 +230,7 @@ private[spark] final class CheckpointReport(
   }
 
   private def reportOn(read: ReadLedger, settings: Seq[WatermarkSettings]): WatermarkReport = {
-    val inputs = QueryInputs.of(settings.map(new UUID(0, 0) -> _))
+    val inputs = QueryInputs.of(settings.map(new UUID(0, 0) -> _), curveRows = Some(1))
     inputs.restore(read.entries)
     val last = read.entries.last
     WatermarkReport(

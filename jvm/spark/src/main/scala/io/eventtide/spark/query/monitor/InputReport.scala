@@ -15,6 +15,8 @@ import io.eventtide.spark.spi.{BatchEventTimeStats, SubstreamName}
   *   the number of substreams and its limit
   * @param aheadMicros
   *   the offset of the substreams' clock from the machine's clock
+  * @param disorder
+  *   the disorder of its rows; None if it is not counted, or before the first row
   */
 private[query] final case class InputReport(
     position: Int,
@@ -27,7 +29,8 @@ private[query] final case class InputReport(
     private val substreams: SubstreamSummary,
     private val rows: BatchEventTimeStats,
     limit: SubstreamLimit,
-    private val aheadMicros: Long = 0
+    private val aheadMicros: Long = 0,
+    disorder: Option[DisorderReport] = None
 ) {
   private lazy val names = InputReport.shownNames(settings)
 
@@ -58,6 +61,7 @@ private[query] final case class InputReport(
       case Some(micros) => node.put("limitReachedIn", micros)
       case None => node.putNull("limitReachedIn")
     }
+    disorder.foreach(_.write(node.putObject("disorder")))
     val array = node.putArray("substreams")
     lines.foreach(_.write(array.addObject()))
   }

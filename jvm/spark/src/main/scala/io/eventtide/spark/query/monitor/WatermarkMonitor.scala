@@ -72,8 +72,8 @@ private[query] class WatermarkMonitor(name: String, limits: MonitorThresholds) e
 
   private def lateness: String = {
     val percent = f"${span.share * 100}%.1f".replaceAll("\\.0$", "")
-    val most = span.by.atMost(WatermarkMonitor.MostRows).map(WatermarkMonitor.about)
-    val all = span.by.atMost(1).map(WatermarkMonitor.about)
+    val most = lagFor(WatermarkMonitor.MostRows).map(WatermarkMonitor.about)
+    val all = lagFor(1).map(WatermarkMonitor.about)
     val lag = (most, all) match {
       case (Some(nine), Some(ten)) if nine != ten =>
         s": a lag longer by $nine would have kept nine of ten, one longer by $ten all of them"
@@ -82,6 +82,12 @@ private[query] class WatermarkMonitor(name: String, limits: MonitorThresholds) e
     }
     s"Of the rows of $name in its last $spanBatches batches, $percent % came too late for " +
       s"their windows$lag."
+  }
+
+  // The lag that would have kept a part of the late rows; None without late rows.
+  private def lagFor(part: Double): Option[Long] = {
+    val rows = span.by.rows
+    Option.when(rows > 0)(span.by.lagFor(rows - math.ceil(rows * part).toLong))
   }
 
   /** Warns that the number of an input's substreams may grow without bound. */

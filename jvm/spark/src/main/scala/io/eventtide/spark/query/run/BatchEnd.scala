@@ -53,12 +53,14 @@ private[run] final class BatchEnd(run: RunState, recorder: LedgerRecorder) {
       val now = timeOf(ended)
       clock.passed(now)
       if (ended.info.watermarkMs > 0) inputs.raise(ended.watermarkMicros, now)
+      inputs.closed()
       ofTasks match {
         case Some(state) => inputs.resume(state, clock.saved.aheadMicros)
         case None =>
-          if (counts) observe(now, rows, leftBacklogs)
+          if (counts) observe(now, rows, leftBacklogs, ended)
           if (hadRows) inputs.emit(now)
       }
+      if (hadRows) inputs.reach()
       inputs.refuse(rows)
       take(ended, rows)
     })
@@ -99,10 +101,12 @@ private[run] final class BatchEnd(run: RunState, recorder: LedgerRecorder) {
   private def observe(
       now: Long,
       rows: Map[Int, BatchEventTimeStats],
-      leftBacklogs: Option[Map[Int, Backlogs]]
+      leftBacklogs: Option[Map[Int, Backlogs]],
+      ended: BatchWatermark
   ): Unit = {
     inputs.takeBacklogs(now, leftBacklogs, backlogs.assumed)
-    inputs.observe(now, rows, credited = !hold.isHolding)
+    val missed = late.disorder(ended.lateLogs.values)
+    inputs.observe(now, rows, credited = !hold.isHolding, missed)
     inputs.retainPartitions(now, leftBacklogs.getOrElse(Map.empty), rows)
   }
 

@@ -17,7 +17,13 @@ import io.eventtide.spark.latelog.LateLog
 import io.eventtide.spark.operators.WatermarkStart
 import io.eventtide.spark.operators.watermark.{SubstreamStatsAccum, WatermarkBatchContext}
 import io.eventtide.spark.options.{AggregateHistory, WindowSettings}
-import io.eventtide.spark.spi.{BatchEventTimeStats, NextTimer, PartitionAccum, TaskInputState}
+import io.eventtide.spark.spi.{
+  BatchEventTimeStats,
+  NextTimer,
+  PartitionAccum,
+  ReachedTime,
+  TaskInputState
+}
 
 /** The driver-side view of one micro-batch for the query's watermark nodes.
   *
@@ -54,6 +60,12 @@ final class BatchWatermark private[run] (
   def hadoopConf: Broadcast[SerializableConfiguration] = run.hadoopConf
 
   override def isRealTime: Boolean = run.query.isRealTime
+
+  // In real-time mode the batch lasts for minutes, and its windows count.
+  override val reached: Option[ReachedTime] = run.locked {
+    val counts = run.inputs.countDisorder && !(isRealTime && run.timers.hasWindows)
+    Option.when(counts)(run.inputs.judging)
+  }
 
   override def nowMicros: Long = info.timestampMs * 1000
 
@@ -169,7 +181,7 @@ final class BatchWatermark private[run] (
   /** The event-time statistics that the tasks reported, by the input's position in the plan. */
   private[query] def rows(position: UUID => Int): Map[Int, BatchEventTimeStats] = synchronized {
     registered.toSeq.groupMap(node => position(node._1))(_._2).map { case (input, accumulators) =>
-      input -> BatchEventTimeStats.of(accumulators.flatMap(_.reports))
+      input -> BatchEventTimeStats.of(accumulators.flatMap(_.reports), reached.isDefined)
     }
   }
 }

@@ -65,7 +65,9 @@ private[run] final class LedgerRecorder(run: RunState) {
       late.totals,
       timers.save,
       if (after.isEmpty) inputs.settings else Nil,
-      clock = clock.saved
+      clock = clock.saved,
+      reachedMicros = inputs.reached,
+      judging = inputs.judging
     )
   }
 

@@ -3,6 +3,7 @@ package io.eventtide.spark.query.run
 import java.io.{ByteArrayInputStream, ByteArrayOutputStream, DataInputStream, DataOutputStream}
 import java.util.UUID
 
+import io.eventtide.kernel.disorder.{BatchDisorder, DisorderHistory}
 import io.eventtide.kernel.watermark.{
   Activity,
   Backlog,
@@ -13,7 +14,7 @@ import io.eventtide.kernel.watermark.{
 }
 import io.eventtide.spark.EventtideException
 import io.eventtide.spark.options.WatermarkSettings
-import io.eventtide.spark.query.monitor.{InputReport, SubstreamLimit}
+import io.eventtide.spark.query.monitor.{DisorderReport, InputReport, SubstreamLimit}
 import io.eventtide.spark.spi.{BatchEventTimeStats, SubstreamName}
 
 /** One input of a query: the rows under one watermark node, and the policies of its substreams.
@@ -21,8 +22,15 @@ import io.eventtide.spark.spi.{BatchEventTimeStats, SubstreamName}
   * Each expected substream with an unknown name has a placeholder, which delays the watermark until
   * a substream with rows replaces it. There is at least one placeholder, so that an input without
   * rows delays the watermark of its query.
+  *
+  * @param curveRows
+  *   the number of rows that the lag curve remembers; None without a lag curve
   */
-private[query] final class QueryInput(val nodeId: UUID, val settings: WatermarkSettings) {
+private[query] final class QueryInput(
+    val nodeId: UUID,
+    val settings: WatermarkSettings,
+    curveRows: Option[Long]
+) {
   private var substreams = settings.newSubstreams()
   private lazy val placeholders =
     (1 to settings.expectedCount.getOrElse(1)).map(SubstreamName.placeholder)
@@ -32,6 +40,7 @@ private[query] final class QueryInput(val nodeId: UUID, val settings: WatermarkS
   private var future = 0L
   private var aheadMicros = 0L
   private val growth = new SubstreamGrowth
+  private var curve = newCurve
 
   /** Restores a snapshot and the increments after it.
     *
@@ -46,9 +55,15 @@ private[query] final class QueryInput(val nodeId: UUID, val settings: WatermarkS
       badTime = record.readLong()
       future = record.readLong()
       growth.restore(record)
+      if (record.readBoolean()) {
+        if (record eq records.head) curve = newCurve
+        curve.getOrElse(QueryInput.newCurve(1)).restore(record)
+      }
     }
     substreams.restore(records.head, records.tail)
   }
+
+  private def newCurve: Option[DisorderHistory] = curveRows.map(QueryInput.newCurve)
 
   /** Sets the offset of the query's clock from the machine's clock; measured durations stay. */
   def correct(ahead: Long): Unit = restore(Seq(save(whole = true)), ahead)
@@ -162,7 +177,12 @@ private[query] final class QueryInput(val nodeId: UUID, val settings: WatermarkS
     * Substreams that are removed at the end of the batch free their places for substreams that
     * begin in it.
     */
-  def observe(now: Long, rows: BatchEventTimeStats, credited: Boolean): Unit = {
+  def observe(
+      now: Long,
+      rows: BatchEventTimeStats,
+      credited: Boolean,
+      missed: => Option[BatchDisorder] = None
+  ): Unit = {
     if (!credited) substreams.skip(now)
     if (!rows.isEmpty) hasNoPartitions = false
     val most = this.most
@@ -171,7 +191,8 @@ private[query] final class QueryInput(val nodeId: UUID, val settings: WatermarkS
     val seen = rows.substreams.map { case (name, times) =>
       times.of(substreams.indexOf(name).getOrElse(declare(name, now, meanwhile)))
     }
-    substreams.observeBatch(now, seen)
+    substreams.observeBatch(now, seen, missed.orElse(rows.disorder).getOrElse(BatchDisorder.None))
+    rows.disorder.foreach(of => curve.foreach(_.observe(now, of.rows)))
     if (substreams.size > most) refuseMore()
     growth.add(now, substreams.size)
   }
@@ -210,6 +231,9 @@ private[query] final class QueryInput(val nodeId: UUID, val settings: WatermarkS
 
   def raise(micros: Long, now: Long): Unit = substreams.raise(micros, now)
 
+  /** See `Substreams.lowestTop`. */
+  def lowestTop: Option[Long] = substreams.lowestTop
+
   def isIdle: Boolean = hasNoPartitions || substreams.status == WatermarkStatus.Idle
 
   /** Whether no rows until `now` would make a substream idle, or advance its watermark. */
@@ -231,6 +255,8 @@ private[query] final class QueryInput(val nodeId: UUID, val settings: WatermarkS
     out.writeLong(badTime)
     out.writeLong(future)
     growth.save(out)
+    out.writeBoolean(curve.isDefined)
+    curve.foreach(_.save(out, whole))
     if (whole) substreams.saveWhole(out) else substreams.saveChanged(out)
     buffer.toByteArray
   }
@@ -246,7 +272,8 @@ private[query] final class QueryInput(val nodeId: UUID, val settings: WatermarkS
     if (hasNoPartitions) asIdle(summary) else summary,
     rows,
     limit,
-    aheadMicros
+    aheadMicros,
+    curve.filter(_.recent.rows > 0).map(DisorderReport.of)
   )
 
   // The placeholder that every input has before its first row is not a substream of the user.
@@ -270,6 +297,9 @@ private[query] final class QueryInput(val nodeId: UUID, val settings: WatermarkS
 }
 
 private[query] object QueryInput {
+  private val HourMicros = 3600000000L
+
+  private def newCurve(rows: Long) = new DisorderHistory(rows, HourMicros)
 
   /** The maximum number of substreams in a report: the driver could not store more. */
   private val Listed = 10000

@@ -2,15 +2,25 @@ package io.eventtide.spark.query.run
 
 import java.util.UUID
 
+import io.eventtide.kernel.disorder.BatchDisorder
 import io.eventtide.kernel.watermark.{Backlog, Deadlines}
 import io.eventtide.spark.checkpoint.LedgerEntry
 import io.eventtide.spark.options.{SubstreamDescription, WatermarkSettings, WatermarkSettingsJson}
 import io.eventtide.spark.query.monitor.{InputReport, SubstreamLimit}
-import io.eventtide.spark.spi.{BatchEventTimeStats, TaskInputState}
+import io.eventtide.spark.spi.{BatchEventTimeStats, ReachedTime, TaskInputState}
 
-/** All inputs of a query combined: the watermark is the lowest of all inputs that are not idle. */
-private[query] final class QueryInputs(inputs: IndexedSeq[QueryInput]) {
+/** All inputs of a query combined: the watermark is the lowest of all inputs that are not idle.
+  *
+  * @param curveRows
+  *   the number of rows that the lag curves remember; None without lag curves
+  */
+private[query] final class QueryInputs private (
+    inputs: IndexedSeq[QueryInput],
+    val curveRows: Option[Long]
+) {
   private var emittedMicros: Option[Long] = None
+  private var reachedMicros: Option[Long] = None
+  private var judgingTime = ReachedTime.None
 
   /** The position of an input in the plan, by the id of its watermark node. */
   val positions: Map[UUID, Int] = inputs.map(_.nodeId).zipWithIndex.toMap
@@ -19,6 +29,18 @@ private[query] final class QueryInputs(inputs: IndexedSeq[QueryInput]) {
 
   /** The watermark last reported to Spark, in whole milliseconds; None while there is none. */
   def emitted: Option[Long] = emittedMicros
+
+  /** The highest value so far of the lowest highest time of the active substreams, in whole
+    * milliseconds; None before the first row.
+    */
+  def reached: Option[Long] = reachedMicros
+
+  /** What the rows of the next batch are judged by. */
+  def judging: ReachedTime = judgingTime
+
+  /** Whether the disorder of rows is counted. */
+  val countDisorder: Boolean =
+    curveRows.isDefined || inputs.exists(_.settings.policy.lateTarget.isDefined)
 
   /** Whether a policy follows the clock. */
   val followTheClock: Boolean = inputs.exists(_.settings.policy.movesWithClock)
@@ -51,6 +73,8 @@ private[query] final class QueryInputs(inputs: IndexedSeq[QueryInput]) {
       input.restore(saved.map(_.inputs(i)), ahead)
     }
     emittedMicros = saved.last.emittedMicros
+    reachedMicros = saved.last.reachedMicros
+    judgingTime = saved.last.judging
   }
 
   /** Sets the offset of the query's clock from the machine's clock; measured durations stay. */
@@ -64,8 +88,9 @@ private[query] final class QueryInputs(inputs: IndexedSeq[QueryInput]) {
   def inBatchBegunBy(written: Seq[String]): QueryInputs = new QueryInputs(
     inputs.zip(written).map { case (input, text) =>
       val begun = WatermarkSettingsJson.read(text)
-      new QueryInput(input.nodeId, input.settings.inBatchBegunBy(begun))
-    }
+      new QueryInput(input.nodeId, input.settings.inBatchBegunBy(begun), curveRows)
+    },
+    curveRows
   )
 
   /** The watermark nodes of inputs whose substreams are their source's partitions, by position. */
@@ -123,11 +148,31 @@ private[query] final class QueryInputs(inputs: IndexedSeq[QueryInput]) {
   def refuse(rows: Map[Int, BatchEventTimeStats]): Unit =
     rows.foreach { case (position, of) => inputs(position).refuse(of) }
 
-  /** Takes the rows of a batch, by position, and the time until `now` if it is `credited`. */
-  def observe(now: Long, rows: Map[Int, BatchEventTimeStats], credited: Boolean): Unit =
+  /** Takes the rows of a batch, by position, and the time until `now` if it is `credited`.
+    *
+    * @param missed
+    *   the rows by the lag that the query's window needs for them; None to take the rows by their
+    *   disorder
+    */
+  def observe(
+      now: Long,
+      rows: Map[Int, BatchEventTimeStats],
+      credited: Boolean,
+      missed: => Option[BatchDisorder] = None
+  ): Unit =
     inputs.zipWithIndex.foreach { case (input, position) =>
-      input.observe(now, rows.getOrElse(position, BatchEventTimeStats.Empty), credited)
+      input.observe(now, rows.getOrElse(position, BatchEventTimeStats.Empty), credited, missed)
     }
+
+  /** Takes what this batch closes windows by, before its rows: it judges the rows of the next one. */
+  def closed(): Unit = judgingTime =
+    ReachedTime(reachedMicros.getOrElse(Long.MinValue), emittedMicros.getOrElse(Long.MinValue))
+
+  /** Raises `reached`, after the rows of a batch. */
+  def reach(): Unit = {
+    val lowest = combined(inputs.map(input => (input.isIdle, input.lowestTop)))
+    reachedMicros = (reachedMicros ++ lowest.map(Math.floorDiv(_, 1000L) * 1000L)).maxOption
+  }
 
   /** The rows of a batch, without late rows for policies that depend on the lowest time on time. */
   def onTime(
@@ -197,8 +242,12 @@ private[query] final class QueryInputs(inputs: IndexedSeq[QueryInput]) {
 private[query] object QueryInputs {
 
   /** Inputs without state. */
-  def of(settings: Seq[(UUID, WatermarkSettings)]): QueryInputs = new QueryInputs(
-    settings.map { case (nodeId, of) => new QueryInput(nodeId, of) }.toIndexedSeq
+  def of(
+      settings: Seq[(UUID, WatermarkSettings)],
+      curveRows: Option[Long] = None
+  ): QueryInputs = new QueryInputs(
+    settings.map { case (nodeId, of) => new QueryInput(nodeId, of, curveRows) }.toIndexedSeq,
+    curveRows
   )
 
   // Rounds up, because the watermark reported to Spark is rounded down.

@@ -20,7 +20,7 @@ import io.eventtide.spark.operators.{
   WindowBatchContext
 }
 import io.eventtide.spark.options.{AggregateHistory, WindowSettings}
-import io.eventtide.spark.spi.{NextTimer, PartitionAccum, PlanNodes, TaskInputState}
+import io.eventtide.spark.spi.{NextTimer, PartitionAccum, PlanNodes, ReachedTime, TaskInputState}
 
 /** The driver-side view of one micro-batch for one window of the query.
   *
@@ -86,6 +86,8 @@ private[spark] final class QueryWindowBatch private (
 
   override def lateMicros: Option[Long] =
     WindowBatchContext.known(query.lateWatermarkMs(operatorId))
+
+  override def reached: Option[ReachedTime] = watermark.reached
 
   override lazy val bounds: Broadcast[Array[Long]] =
     if (!settings.hasOwnTime) broadcastAll(lateMicros.fold(Long.MinValue)(settings.spec.lateBelow))

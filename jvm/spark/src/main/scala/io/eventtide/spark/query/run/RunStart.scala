@@ -7,7 +7,7 @@ import org.apache.spark.sql.internal.SQLConf
 import io.eventtide.spark.checkpoint.{BatchLedger, CheckpointStructure, RunEpoch}
 import io.eventtide.spark.latelog.LateRows
 import io.eventtide.spark.options.StoredFrames
-import io.eventtide.spark.query.monitor.{MonitorThresholds, WatermarkMonitor}
+import io.eventtide.spark.query.monitor.{LagCurveSettings, MonitorThresholds, WatermarkMonitor}
 import io.eventtide.spark.spi.PlanNodes
 
 /** The start of a run. It checks plan, session, checkpoint and clock, takes the checkpoint over, and
@@ -23,7 +23,10 @@ private[run] final class RunStart(query: StreamExecutionAccess) {
   private val windows = PlanNodes.windows(query.analyzedPlan)
   private lazy val plan = CheckpointStructure.of(query.analyzedPlan)
   private val monitor = new WatermarkMonitor(query.label, MonitorThresholds.of(sqlConf))
-  private val inputs = QueryInputs.of(watermarks.map(node => node.nodeId -> node.settings))
+  private val inputs = QueryInputs.of(
+    watermarks.map(node => node.nodeId -> node.settings),
+    LagCurveSettings.rows(sqlConf)
+  )
 
   def open(): RunState = {
     checkQuery()

@@ -140,7 +140,7 @@ private[run] final class RunState(
 
   // In real-time mode, the tasks of the running batch have the policies.
   private def inputsSoFar: QueryInputs = running.flatMap(_.inputStateSoFar).fold(inputs) { state =>
-    val reported = QueryInputs.of(inputs.settingsById)
+    val reported = QueryInputs.of(inputs.settingsById, inputs.curveRows)
     reported.resume(state, clock.saved.aheadMicros)
     reported
   }

@@ -13,7 +13,7 @@ final class QueryInputSuite extends AnyFunSuite {
 
   private def begun(options: (String, String)*): QueryInput = {
     val settings = WatermarkOptionsCodec.watermark(FixedLag ++ options, SubstreamDescription.Kafka)
-    val input = new QueryInput(new UUID(0, 0), settings)
+    val input = new QueryInput(new UUID(0, 0), settings, curveRows = None)
     input.begin(0)
     input
   }
@@ -82,7 +82,7 @@ final class QueryInputSuite extends AnyFunSuite {
         Map("policy" -> "limiting_real_time_lag", "lag" -> "PT0S"),
         SubstreamDescription.Kafka
       )
-    val input = new QueryInput(new UUID(0, 0), settings)
+    val input = new QueryInput(new UUID(0, 0), settings, curveRows = None)
     input.begin(0)
     val batch = rows("t/0" -> 70, "gone/0" -> 20)
     input.observe(100000, batch, credited = true)

@@ -1,0 +1,195 @@
+package io.eventtide.kernel.disorder
+
+import java.io.DataInput
+import java.io.DataOutput
+import java.io.Externalizable
+import java.io.ObjectInput
+import java.io.ObjectOutput
+
+import io.eventtide.kernel.StateVersion
+
+/** Counts rows by their disorder: how far a row is behind the time that event time had reached before
+  * it. With a fixed lag, the rows whose disorder exceeds the lag are late.
+  *
+  *   - '''Guarantee:''' the order in which rows are added and histograms are merged does not matter.
+  *     `add` does not allocate.
+  *   - '''Units:''' disorders are in the unit of event time. A step is at most an eighth of its lowest
+  *     disorder wide; up to 16, each disorder has its own step.
+  *   - '''Edges:''' a disorder of zero or less is counted as zero.
+  *   - '''Restart:''' format 1: the highest disorder and the number of steps in use; for each step the
+  *     distance from the previous one and its rows. Integers have a variable length.
+  */
+final class DisorderHistogram extends Externalizable {
+  import DisorderHistogram._
+
+  private val rowsOf = new Array[Long](Steps)
+  private var total = 0L
+  private var highest = 0L
+
+  /** The number of rows. */
+  def rows: Long = total
+
+  /** The highest disorder so far, exactly; rows that `halve` has removed count too. */
+  def longest: Long = highest
+
+  def add(disorder: Long): Unit = {
+    if (disorder > highest) highest = disorder
+    rowsOf(stepOf(disorder)) += 1
+    total += 1
+  }
+
+  /** Adds rows without disorder. */
+  def addInOrder(count: Long): Unit = {
+    rowsOf(0) += count
+    total += count
+  }
+
+  def merge(other: DisorderHistogram): Unit = {
+    var step = 0
+    while (step < Steps) {
+      rowsOf(step) += other.rowsOf(step)
+      step += 1
+    }
+    total += other.total
+    highest = math.max(highest, other.highest)
+  }
+
+  /** A copy, which does not change with this one. */
+  def copied: DisorderHistogram = {
+    val copy = new DisorderHistogram
+    copy.merge(this)
+    copy
+  }
+
+  /** Halves the rows of each step, rounded down, so that earlier rows count less than later ones. */
+  def halve(): Unit = {
+    total = 0
+    var step = 0
+    while (step < Steps) {
+      rowsOf(step) >>= 1
+      total += rowsOf(step)
+      step += 1
+    }
+  }
+
+  def clear(): Unit = {
+    java.util.Arrays.fill(rowsOf, 0L)
+    total = 0
+    highest = 0
+  }
+
+  /** The least number of rows that can be late with a fixed lag: those above the step of the lag. */
+  def lateAtLeast(lag: Long): Long = rowsAbove(stepOf(lag))
+
+  /** The greatest number of rows that can be late with a fixed lag: also those in the step of the lag,
+    * unless the lag is its highest disorder.
+    */
+  def lateAtMost(lag: Long): Long = {
+    val step = stepOf(lag)
+    if (lag >= endOf(step)) rowsAbove(step) else rowsAbove(step - 1)
+  }
+
+  /** The lowest lag with which at most `most` rows are late, rounded up to the end of its step; zero
+    * if that is enough.
+    */
+  def lagFor(most: Long): Long = {
+    var step = Steps
+    var late = 0L
+    while (step > 0 && late + rowsOf(step - 1) <= most) {
+      step -= 1
+      late += rowsOf(step)
+    }
+    // The rows of `step` and above are at most `most`, so the lag is that of the step below.
+    endOf(math.max(0, step - 1))
+  }
+
+  /** Visits the steps that have rows, from the lowest disorder to the highest one. */
+  def foreach(visit: DisorderHistogram.Visitor): Unit = {
+    var step = 0
+    while (step < Steps) {
+      if (rowsOf(step) > 0) visit(endOf(step), rowsOf(step))
+      step += 1
+    }
+  }
+
+  /** Another thread may add rows meanwhile. */
+  def save(out: DataOutput): Unit = {
+    val copied = rowsOf.clone()
+    StateVersion.write(out, Version)
+    Varint.write(out, highest)
+    Varint.write(out, copied.count(_ > 0).toLong)
+    var previous = 0
+    var step = 0
+    while (step < Steps) {
+      if (copied(step) > 0) {
+        Varint.write(out, (step - previous).toLong)
+        Varint.write(out, copied(step))
+        previous = step
+      }
+      step += 1
+    }
+  }
+
+  /** Restores what `save` wrote, in place of the present rows. */
+  def restore(in: DataInput): Unit = {
+    StateVersion.read(in, "disorder histogram", Version)
+    clear()
+    highest = Varint.read(in)
+    var left = Varint.read(in)
+    var step = 0
+    while (left > 0) {
+      step += Varint.read(in).toInt
+      rowsOf(step) = Varint.read(in)
+      total += rowsOf(step)
+      left -= 1
+    }
+  }
+
+  // The last step of all ends at the highest disorder, and not above it.
+  private def endOf(step: Int): Long =
+    if (step == stepOf(highest)) highest else highestIn(step)
+
+  override def writeExternal(out: ObjectOutput): Unit = save(out)
+
+  override def readExternal(in: ObjectInput): Unit = restore(in)
+
+  private def rowsAbove(lowest: Int): Long = {
+    var found = 0L
+    var step = lowest + 1
+    while (step < Steps) {
+      found += rowsOf(step)
+      step += 1
+    }
+    found
+  }
+}
+
+object DisorderHistogram {
+  private val Version = 1
+  private val Bits = 3 // a power of two has 2^Bits steps
+  private val Each = 1 << Bits
+  private val Steps = ((63 - Bits) << Bits) + Each
+
+  /** Takes the highest disorder of a step, and the number of rows in the step. */
+  trait Visitor {
+    def apply(disorder: Long, rows: Long): Unit
+  }
+
+  /** The step of a disorder. Below 8 each disorder is a step; above, the three bits below the highest
+    * one select one of eight steps in a power of two.
+    */
+  private def stepOf(disorder: Long): Int =
+    if (disorder < Each) math.max(0L, disorder).toInt
+    else {
+      val shift = 63 - Bits - java.lang.Long.numberOfLeadingZeros(disorder)
+      (shift << Bits) + (disorder >>> shift).toInt
+    }
+
+  /** The highest disorder of a step. */
+  private def highestIn(step: Int): Long =
+    if (step < 2 * Each) step.toLong
+    else {
+      val shift = (step >> Bits) - 1
+      ((step - (shift << Bits) + 1).toLong << shift) - 1
+    }
+}

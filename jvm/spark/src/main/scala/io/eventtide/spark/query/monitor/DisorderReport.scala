@@ -1,0 +1,44 @@
+package io.eventtide.spark.query.monitor
+
+import com.fasterxml.jackson.databind.node.{ArrayNode, ObjectNode}
+
+import io.eventtide.kernel.disorder.{DisorderHistogram, DisorderHistory, Drift}
+
+/** The disorder of an input, over its recent rows, the last hour and the week before.
+  *
+  * @param drift
+  *   the change from the week to the last hour, if it is large
+  */
+private[query] final case class DisorderReport(
+    recent: DisorderHistogram,
+    lastHour: DisorderHistogram,
+    week: DisorderHistogram,
+    drift: Option[Drift]
+) {
+
+  def write(node: ObjectNode): Unit = {
+    DisorderReport.write(recent, node.putArray("recent"))
+    DisorderReport.write(lastHour, node.putArray("lastHour"))
+    DisorderReport.write(week, node.putArray("week"))
+    drift.foreach { of =>
+      val at = node.putObject("drift").put("share", of.share)
+      at.put("lastHour", of.lastHour).put("week", of.week)
+    }
+  }
+}
+
+private[query] object DisorderReport {
+
+  /** A snapshot of a history. */
+  def of(history: DisorderHistory): DisorderReport = {
+    val (lastHour, week) = (history.lastHour, history.week.copied)
+    DisorderReport(history.recent.copied, lastHour, week, Drift.of(lastHour, week, LeastMicros))
+  }
+
+  /** Changes of a lag below one second do not matter. */
+  private val LeastMicros = 1000000L
+
+  // Pairs of the highest disorder of a step, in microseconds, and its rows.
+  private def write(rows: DisorderHistogram, node: ArrayNode): Unit =
+    rows.foreach((disorder, count) => node.addArray().add(disorder).add(count): Unit)
+}

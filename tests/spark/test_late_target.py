@@ -1,0 +1,123 @@
+"""The policy that learns its lag: what it lets be late, alone and under a window."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from random import Random
+from typing import TYPE_CHECKING
+
+import eventtide as et
+import pytest
+from eventtide import WatermarkPolicies
+from eventtide.errors import InvalidArgumentError
+from eventtide.testing import Script
+from pyspark.sql import functions as F  # noqa: N812 - PySpark's own convention
+
+from tests.spark.queries import EVENTS, at
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from eventtide import WatermarkPolicy
+    from eventtide.windows import WindowBuilder
+    from eventtide.windows._profiles import LateRule
+    from pyspark.sql import DataFrame
+
+
+def stream(rows: int, seed: int = 3) -> list[tuple[str, str]]:
+    """Return rows of ten a second, behind by half a minute on average."""
+    random = Random(seed)  # noqa: S311 - test data
+    delays = [random.expovariate(1 / 30) for _ in range(rows)]
+    return [(at(1000 + i / 10 - delay), "a") for i, delay in enumerate(delays)]
+
+
+def windows(
+    policy: WatermarkPolicy, rule: LateRule, size: str = "1s"
+) -> Callable[[DataFrame], WindowBuilder]:
+    """Return tumbling windows, in which a row is late by a rule."""
+
+    def query(events: DataFrame) -> WindowBuilder:
+        window = et.window(events).event_time("ts", policy)
+        return window.tumbling(size).late_rule(rule).agg(F.count("*").alias("rows"))
+
+    return query
+
+
+def late_share(policy: WatermarkPolicy, rule: LateRule, size: str = "1s") -> float:
+    """Return the share of late rows of a run, which accounts for each row."""
+    rows = stream(6000)
+    with Script(windows(policy, rule, size), EVENTS) as script:
+        script.rows(*(rows[i : i + 100] for i in range(0, len(rows), 100)))
+        progress = et.progress(script.streaming_query)
+    late = sum(progress.late.values())
+    assert progress.on_time + late == len(rows)
+    return late / len(rows)
+
+
+@pytest.mark.parametrize("rule", ["behind_watermark", "window_closed"])
+def test_the_share_of_late_rows_is_the_target(rule: LateRule) -> None:
+    """By the rule of the window: a row that is behind, or one that misses its window."""
+    policy = WatermarkPolicies.with_late_target("5%", start="2m", memory=1000, budget="forever")
+    assert 0.04 < late_share(policy, rule) < 0.06
+
+
+def test_windows_that_are_longer_need_less_lag() -> None:
+    """A row is late when its window has closed, so few are late under windows of a minute."""
+    policy = WatermarkPolicies.with_late_target("5%", start="2m", memory=1000)
+    lags = []
+    for size in "1s", "60s":
+        with Script(windows(policy, "window_closed", size), EVENTS) as script:
+            rows = stream(3000)
+            script.rows(*(rows[i : i + 100] for i in range(0, len(rows), 100)))
+            progress = et.progress(script.streaming_query)
+            top = progress.inputs[0].substreams[0].top
+            assert top is not None
+            assert progress.emitted is not None
+            lags.append(top - progress.emitted)
+    assert lags[1] < lags[0] - timedelta(seconds=20)
+
+
+def test_a_target_of_nothing_loses_only_what_is_further_behind_than_all_before() -> None:
+    """The lag is the longest disorder so far."""
+    policy = WatermarkPolicies.with_late_target(0, start="2m")
+    assert late_share(policy, "behind_watermark") < 0.005
+
+
+def test_rows_are_late_while_the_watermark_waits_for_a_lag_that_has_grown() -> None:
+    """Without a start, the first batch moves it too far; it never goes back."""
+    policy = WatermarkPolicies.with_late_target(0)
+    assert 0.02 < late_share(policy, "behind_watermark") < 0.06
+
+
+def test_the_lag_is_learnt_again_after_a_restart() -> None:
+    """From the ledger: a run with restarts has the watermark of one without."""
+    policy = WatermarkPolicies.with_late_target("5%", memory=500)
+    rows = [stream(2000)[i : i + 100] for i in range(0, 2000, 100)]
+    seen = []
+    for restarts in False, True:
+        with Script(windows(policy, "behind_watermark"), EVENTS) as script:
+            for batch in rows:
+                script.rows(batch, [])
+                if restarts:
+                    script.restart()
+            seen.append(et.progress(script.streaming_query).emitted)
+    assert seen[0] == seen[1] is not None
+
+
+def test_it_is_refused_for_windows_by_key() -> None:
+    """The lag is learnt by the driver."""
+    policy = WatermarkPolicies.with_late_target("5%")
+
+    def query(events: DataFrame) -> WindowBuilder:
+        window = et.window(events).event_time("ts", policy).key_by("key").watermark_scope("key")
+        return window.tumbling("1s").agg(F.count("*").alias("rows"))
+
+    with pytest.raises(InvalidArgumentError, match="with_late_target"):
+        Script(query, EVENTS)
+
+
+@pytest.mark.parametrize("target", ["5", "101%", "-1%", "0.00001%", 2, None, True])
+def test_a_target_that_is_no_share_is_refused(target: object) -> None:
+    """Before anything starts, with an example."""
+    with pytest.raises(InvalidArgumentError, match=r"target=.*Try: target='0\.1%'"):
+        WatermarkPolicies.with_late_target(target)  # type: ignore[arg-type] # what is tested
