@@ -282,6 +282,26 @@ def policies() -> alt.VConcatChart:
     return dots(groups, "ns for each event")
 
 
+def targets() -> alt.VConcatChart:
+    """Draw the share of late rows of each rule, as a multiple of the target."""
+    series = {
+        "policy, forever": "budget forever",
+        "last 4096 rows": "last 4096 rows",
+        "fixed by the first tenth": "fixed by the first tenth",
+    }
+    groups: Groups = {}
+    for record in _records("targets"):
+        s = record["settings"]
+        rows = groups.setdefault(f"target {s['target']}", [])
+        label = s["stream"].removeprefix("made: ").removesuffix(", 2013")
+        if record["baseline"] == "best fixed lag":
+            rows.append({"label": label, "series": "Eventtide", "value": record["ours"]})
+        else:
+            name = series[record["baseline"]]
+            rows.append({"label": label, "series": name, "value": record["theirs"]})
+    return dots(groups, "late rows / target")
+
+
 CHARTS: dict[str, Callable[[], Any]] = {
     "readme": readme,
     "windows": windows,
@@ -299,6 +319,7 @@ CHARTS: dict[str, Callable[[], Any]] = {
     "large_state": large_state,
     "watermark": watermark,
     "policies": policies,
+    "targets": targets,
 }
 
 

@@ -35,6 +35,7 @@ ORDER = (
     "large_state",
     "watermark",
     "policies",
+    "targets",
     "substreams",
     "recovery",
     "late_log",

@@ -27,6 +27,7 @@ import bench_soak
 import bench_state
 import bench_storm
 import bench_substreams
+import bench_targets
 import bench_watermark
 import bench_windows
 from figures import machine
@@ -56,6 +57,7 @@ BENCHES: dict[str, Callable[..., Iterable[Figure]]] = {
     "state": bench_state.run,
     "storm": bench_storm.run,
     "substreams": bench_substreams.run,
+    "targets": bench_targets.run,
     "watermark": bench_watermark.run,
     "windows": bench_windows.run,
 }
