@@ -16,6 +16,9 @@ private[query] final case class DisorderReport(
     drift: Option[Drift]
 ) {
 
+  /** The lag in microseconds that would have kept a share of the recent rows. */
+  def lagFor(share: Double): Long = recent.lagFor((recent.rows * (1 - share)).toLong)
+
   def write(node: ObjectNode): Unit = {
     DisorderReport.write(recent, node.putArray("recent"))
     DisorderReport.write(lastHour, node.putArray("lastHour"))
@@ -30,10 +33,17 @@ private[query] final case class DisorderReport(
 private[query] object DisorderReport {
 
   /** A snapshot of a history. */
-  def of(history: DisorderHistory): DisorderReport = {
-    val (lastHour, week) = (history.lastHour, history.week.copied)
-    DisorderReport(history.recent.copied, lastHour, week, Drift.of(lastHour, week, LeastMicros))
-  }
+  def of(history: DisorderHistory): DisorderReport =
+    DisorderReport(
+      history.recent.copied,
+      history.lastHour,
+      history.week.copied,
+      drift(history)
+    )
+
+  /** The change from the week to the last hour, if it is large. */
+  def drift(history: DisorderHistory): Option[Drift] =
+    Drift.of(history.lastHour, history.week, LeastMicros)
 
   /** Changes of a lag below one second do not matter. */
   private val LeastMicros = 1000000L

@@ -30,7 +30,7 @@ private[query] final case class InputReport(
     private val rows: BatchEventTimeStats,
     limit: SubstreamLimit,
     private val aheadMicros: Long = 0,
-    disorder: Option[DisorderReport] = None
+    private[monitor] val disorder: Option[DisorderReport] = None
 ) {
   private lazy val names = InputReport.shownNames(settings)
 

@@ -21,7 +21,7 @@ private[query] final class QueryMetrics(query: StreamExecutionAccess, hasWindows
     val windowMetrics = if (hasWindows) rowMetrics else Nil
     new MetricsSource(
       query.metricsName,
-      watermarkMetrics ++ refusedMetrics ++ windowMetrics ++ stateMetrics
+      watermarkMetrics ++ disorderMetrics ++ refusedMetrics ++ windowMetrics ++ stateMetrics
     )
   }
 
@@ -46,6 +46,15 @@ private[query] final class QueryMetrics(query: StreamExecutionAccess, hasWindows
     "substreams-idle" -> (() => last.report.inputs.map(_.idle).sum.toDouble),
     "restart-held" -> (() => if (last.report.isHolding) 1 else 0)
   )
+
+  // The lag that would have kept a share of the recent rows, of the input that needs the longest one.
+  private def disorderMetrics: Seq[(String, () => Double)] =
+    Seq("p50" -> 0.5, "p90" -> 0.9, "p99" -> 0.99, "p99_9" -> 0.999, "max" -> 1.0).map {
+      case (name, share) =>
+        s"disorder-${name}Ms" -> (() => orUnknown(disorder.map(_.lagFor(share)).maxOption) / 1000)
+    }
+
+  private def disorder: Seq[DisorderReport] = last.report.inputs.flatMap(_.disorder)
 
   private def spread: Double = {
     val each = last.report.inputs.map(_.spread)

@@ -6,9 +6,10 @@ import org.apache.spark.internal.Logging
 import org.apache.spark.network.util.JavaUtils
 import org.apache.spark.sql.internal.SQLConf
 
+import io.eventtide.kernel.disorder.Drift
 import io.eventtide.spark.EventtideException
 import io.eventtide.spark.latelog.BatchLateness
-import io.eventtide.spark.options.Durations
+import io.eventtide.spark.options.{Durations, ShareText}
 
 /** Monitors a query's batches and logs warnings on the driver.
   *
@@ -17,6 +18,8 @@ import io.eventtide.spark.options.Durations
   *     the watermark advances.
   *   - A share of late rows above `lateShare`: the warning has the lag that would have kept the
   *     rows. It is logged once until the share falls.
+  *   - A large change of disorder from the last week to the last hour: it is logged once until it has
+  *     gone.
   *
   * Batches without rows do not count. The policies' watermark before throttles is checked, because
   * a throttle may delay the emitted watermark for a while.
@@ -32,6 +35,7 @@ private[query] class WatermarkMonitor(name: String, limits: MonitorThresholds) e
   private var span = BatchLateness.None // of `spanBatches` batches
   private var spanBatches = 0
   private var isLate = false
+  private var drifting = Set.empty[String] // the inputs whose disorder has changed
   private var isNear = false // whether the number of substreams is near its limit
 
   /** Records the end of a batch with rows at the clock value `nowMicros`. */
@@ -116,6 +120,14 @@ private[query] class WatermarkMonitor(name: String, limits: MonitorThresholds) e
     isNear = near.nonEmpty
   }
 
+  /** Records the changes of disorder after a batch, each with the name of its input. */
+  def drifted(inputs: Seq[(String, Drift)]): Unit = {
+    inputs.filterNot(of => drifting(of._1)).foreach { case (input, drift) =>
+      warn(WatermarkMonitor.inWords(input, name, drift))
+    }
+    drifting = inputs.map(_._1).toSet
+  }
+
   /** Warns that the machine's clock was set back. */
   def clockSetBack(byMicros: Long, nowMicros: Long): Unit = warn(
     s"The clock of $name went back by ${Durations.inWords(byMicros)}, to " +
@@ -130,6 +142,14 @@ private[query] class WatermarkMonitor(name: String, limits: MonitorThresholds) e
 }
 
 private[query] object WatermarkMonitor {
+
+  private def inWords(input: String, query: String, drift: Drift): String = {
+    val change = if (drift.lastHour > drift.week) "risen" else "fallen"
+    val share = ShareText.text(math.round(drift.share * 1000000))
+    s"The disorder of $input of $query has $change: for $share late rows, the last hour needs a " +
+      s"lag of ${about(drift.lastHour)}, the week before ${about(drift.week)}."
+  }
+
   private val MostRows = 0.9
 
   /** A duration in words, rounded up to milliseconds below 10 s and to seconds from 10 s. */

@@ -129,9 +129,10 @@ private[run] final class BatchEnd(run: RunState, recorder: LedgerRecorder) {
   }
 
   private def notifyMonitor(now: Long, hadRows: Boolean): Unit = guarded {
-    val (ideal, limits) = locked((inputs.ideal, inputs.limits))
+    val (ideal, limits, drifts) = locked((inputs.ideal, inputs.limits, inputs.drifts))
     if (hadRows || late.inLastBatch) monitor.ended(now, report, ideal, late.lateness)
     monitor.counted(limits)
+    if (hadRows) monitor.drifted(drifts)
     publish()
   }
 

@@ -3,7 +3,7 @@ package io.eventtide.spark.query.run
 import java.io.{ByteArrayInputStream, ByteArrayOutputStream, DataInputStream, DataOutputStream}
 import java.util.UUID
 
-import io.eventtide.kernel.disorder.{BatchDisorder, DisorderHistory}
+import io.eventtide.kernel.disorder.{BatchDisorder, DisorderHistory, Drift}
 import io.eventtide.kernel.watermark.{
   Activity,
   Backlog,
@@ -275,6 +275,9 @@ private[query] final class QueryInput(
     aheadMicros,
     curve.filter(_.recent.rows > 0).map(DisorderReport.of)
   )
+
+  /** The change of its disorder, if it is large. */
+  def drift: Option[Drift] = curve.flatMap(DisorderReport.drift)
 
   // The placeholder that every input has before its first row is not a substream of the user.
   private def summary: SubstreamSummary = substreams.summary(

@@ -2,7 +2,7 @@ package io.eventtide.spark.query.run
 
 import java.util.UUID
 
-import io.eventtide.kernel.disorder.BatchDisorder
+import io.eventtide.kernel.disorder.{BatchDisorder, Drift}
 import io.eventtide.kernel.watermark.{Backlog, Deadlines}
 import io.eventtide.spark.checkpoint.LedgerEntry
 import io.eventtide.spark.options.{SubstreamDescription, WatermarkSettings, WatermarkSettingsJson}
@@ -223,6 +223,12 @@ private[query] final class QueryInputs private (
 
   /** The number of substreams of each input and its limit. */
   def limits: Seq[SubstreamLimit] = inputs.map(_.limit)
+
+  /** The inputs whose disorder has changed much, by name. */
+  def drifts: Seq[(String, Drift)] = for {
+    (input, position) <- inputs.zipWithIndex
+    drift <- input.drift
+  } yield input.settings.label(position) -> drift
 
   def report(rows: Map[Int, BatchEventTimeStats]): Seq[InputReport] =
     inputs.zipWithIndex.map { case (input, position) =>

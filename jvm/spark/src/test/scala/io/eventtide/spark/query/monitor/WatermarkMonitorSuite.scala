@@ -5,7 +5,7 @@ import scala.collection.mutable
 import org.apache.spark.sql.internal.SQLConf
 import org.scalatest.funsuite.AnyFunSuite
 
-import io.eventtide.kernel.disorder.DisorderHistogram
+import io.eventtide.kernel.disorder.{DisorderHistogram, Drift}
 import io.eventtide.spark.EventtideException
 import io.eventtide.spark.latelog.BatchLateness
 
@@ -59,6 +59,21 @@ class WatermarkMonitorSuite extends AnyFunSuite {
     assert(watch.said.length == 1)
     watch.batch(6, took = 3600)
     assert(watch.said.length == 2)
+  }
+
+  test("a change of disorder is told once, and again when it has gone") {
+    val watch = new Watched
+    val drift = Drift(0.01, lastHour = 540000000, week = 120000000)
+    (1 to 3).foreach(_ => watch.drifted(Seq("input 0" -> drift)))
+    assert(
+      watch.said.toSeq == Seq(
+        "The disorder of input 0 of query 'q' has risen: for 1% late rows, the last hour needs a lag " +
+          "of 9m, the week before 2m."
+      )
+    )
+    watch.drifted(Nil)
+    watch.drifted(Seq("input 0" -> drift.copy(lastHour = 30000000)))
+    assert(watch.said.length == 2 && watch.said.last.contains("has fallen"))
   }
 
   test("late rows are told with the lag that would have kept them, once until they are fewer") {
