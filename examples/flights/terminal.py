@@ -23,6 +23,12 @@ if TYPE_CHECKING:
 __all__ = ["main", "summary"]
 
 _FULL, _QUICK = Pace(3, 45), Pace(1, 10)
+_HEAD = """\
+Each line is a window as its result arrives: the hour of departure, the destination, its flights,
+and the milliseconds since the report was sent that closed it. The first ones wait for the query to
+start. At the end, a report far ahead closes the last windows of each destination.
+
+"""
 
 
 def summary(replay: Live, late: int) -> str:
@@ -66,6 +72,7 @@ def main(arguments: Sequence[str], address: str, rows: str, results: str) -> int
         with spark:
             flights = data.load(pace.days, drain=timedelta(0))
             replay = Live(address, rows, results, flights, pace)
+            _say(_HEAD)
             late = replay.run(spark, Path(name, "checkpoint"), lambda one: _say(shown(one)))
     _say(f"\n{summary(replay, late)}")
     return 0

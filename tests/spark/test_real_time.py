@@ -108,6 +108,23 @@ def test_a_script_runs_in_this_mode(spark: SparkSession) -> None:
             script.restart(drain=True).expect(results=[("b", at(30), 1)], late=0)
 
 
+def test_a_script_that_is_refused_leaves_the_clock_to_the_next_one(spark: SparkSession) -> None:
+    """And of two scripts at a time, the second one is refused by name."""
+
+    def ingested(rows: DataFrame) -> WindowBuilder:
+        window = et.window(rows).processing_time().tumbling("10s")
+        return window.agg(F.count("*").alias("n"))
+
+    schema = "ts timestamp, key string"
+    with settings(spark, REAL_TIME):
+        with pytest.raises(et.errors.UnsupportedPlanError, match="ingestion time"):
+            Script(ingested, schema, real_time=True, session=spark)
+        with Script(by_key_idle, schema, real_time=True, session=spark) as script:
+            script.rows([(at(0), "a"), (at(11), "a")]).expect(results=[("a", at(0), 1)])
+            with pytest.raises(et.errors.UnsupportedPlanError, match="Another script"):
+                Script(by_key_idle, schema, real_time=True, session=spark)
+
+
 def by_key_idle(rows: DataFrame) -> DataFrame:
     """As `by_key`, with an idle timeout of half a minute."""
     return by_key(rows).key_idle_timeout("30s").results.select("key", "window.start", "n")

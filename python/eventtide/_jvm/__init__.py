@@ -287,7 +287,8 @@ def scripted_query(
 ) -> ScriptedQueryHandle:
     """Return a query with a scripted clock, not yet started."""
     api = _api(df)
-    java = api.scriptedQuery(df._jdf, output_mode, checkpoint, start_ms, real_time)
+    with named_errors():
+        java = api.scriptedQuery(df._jdf, output_mode, checkpoint, start_ms, real_time)
     return ScriptedQueryHandle(java, df.sparkSession, api)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -95,20 +96,20 @@ class Script:
             prefix="eventtide-script-", ignore_cleanup_errors=True
         )
         self._checkpoint = checkpoint or self._folder.name
-        self._run = _bridge.of(self._spark).scripted_query(
-            self._result,
-            output_mode or ("update" if real_time else "append"),
-            self._checkpoint,
-            start_ms,
-            real_time=real_time,
-        )
         self._stopped = False
-        try:
+        with ExitStack() as undone:
+            undone.callback(self._release)
+            self._run = _bridge.of(self._spark).scripted_query(
+                self._result,
+                output_mode or ("update" if real_time else "append"),
+                self._checkpoint,
+                start_ms,
+                real_time=real_time,
+            )
+            undone.callback(self._end)
             self._run.start(available_now=False)
             self._run.await_idle()
-        except BaseException:
-            self.close()
-            raise
+            undone.pop_all()
 
     @property
     def checkpoint(self) -> str:
@@ -301,7 +302,13 @@ class Script:
 
     def close(self) -> None:
         """Stop the query, release its rows and remove its checkpoint."""
+        self._end()
+        self._release()
+
+    def _end(self) -> None:
         self._run.stop()
         self._run.close()
+
+    def _release(self) -> None:
         self._source.close()
         self._folder.cleanup()

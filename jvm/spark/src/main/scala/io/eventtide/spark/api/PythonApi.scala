@@ -36,7 +36,13 @@ import io.eventtide.spark.query.doctor.CheckpointReport
 import io.eventtide.spark.query.monitor.WatermarkReport
 import io.eventtide.spark.query.run.QueryWatermarks
 import io.eventtide.spark.query.state.StateRepartition
-import io.eventtide.spark.testkit.{KernelOracle, PickledRows, ScriptProvider, ScriptSource}
+import io.eventtide.spark.testkit.{
+  KernelOracle,
+  PickledRows,
+  ScriptProvider,
+  ScriptQuery,
+  ScriptSource
+}
 
 /** The entry points for Python, with Java types only: for `_jvm`, and for Spark Connect. */
 object PythonApi {
@@ -224,7 +230,7 @@ object PythonApi {
       startMs: Long,
       realTime: Boolean = false
   ): TestQuery =
-    new TestQuery(asClassic(result), outputMode, checkpoint, startMs, realTime)
+    ScriptQuery.of(asClassic(result), outputMode, checkpoint, startMs, realTime)
 
   /** Starts a scripted query that reads the available rows, closes every window, and ends. */
   def drainScripted(query: TestQuery): Unit = Drain.during(query.start(availableNow = true))

@@ -13,7 +13,7 @@ import org.apache.spark.sql.types.{DataType, StructType}
 import io.eventtide.spark.EventtideException
 import io.eventtide.spark.api.PythonApi
 import io.eventtide.spark.connect.ConnectAnswers.{Answers, done}
-import io.eventtide.spark.testkit.ScriptSource
+import io.eventtide.spark.testkit.{ScriptQuery, ScriptSource}
 
 /** The test kit for clients: scripts and queries with a scripted clock, which live on the server.
   *
@@ -73,7 +73,7 @@ private[connect] object ConnectTestKit {
     val start = message.long("start_ms")
     val mode = message.option("output_mode")
     val realTime = message.flag("real_time")
-    val query = new TestQuery(result, mode, message.checkpoint, start, realTime)
+    val query = ScriptQuery.of(result, mode, message.checkpoint, start, realTime)
     val id = UUID.randomUUID().toString
     queries.put(id, Owned(result.sparkSession, query))
     id

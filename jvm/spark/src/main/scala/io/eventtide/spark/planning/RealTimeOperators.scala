@@ -4,6 +4,7 @@ import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.eventtide.RealTimePlans
 import org.apache.spark.sql.execution.{ColumnarRule, SparkPlan}
 
+import io.eventtide.spark.EventtideException
 import io.eventtide.spark.operators.watermark.{PolicyWatermarkExec, TimeMarkerExec}
 import io.eventtide.spark.operators.window.EventtideWindowExec
 
@@ -16,7 +17,9 @@ private[spark] object RealTimeOperators extends ColumnarRule {
     if (RealTimePlans.isRealTime(plan)) {
       val others = withoutOurs(plan)
       if (!others.eq(plan)) {
-        RealTimePlans.checkOperators(others)
+        RealTimePlans.unsupportedOperators(others).foreach { found =>
+          throw EventtideException("REAL_TIME_OPERATOR", "operators" -> found)
+        }
         RealTimeStart.checkSlots(plan.session.sparkContext, RealTimePlans.tasks(plan))
       }
     }

@@ -21,11 +21,13 @@ private[spark] object RealTimeStart {
 
   def check(start: WriteToStreamStatement): Unit = {
     checkSpark()
+    RealTimePlans.unsupportedSink(start.sink).foreach { found =>
+      throw EventtideException("REAL_TIME_SINK", "sink" -> found)
+    }
     refuse(start.outputMode != OutputMode.Update, "OUTPUT_MODE")
     start.inputQuery.foreach(checkNode)
     checkBehind(start.inputQuery)
     refuse(SQLConf.get.getConf(SQLConf.STREAMING_REAL_TIME_MODE_ALLOWLIST_CHECK), "SETTINGS")
-    RealTimePlans.checkSink(start.sink)
     if (isNew(start)) checkSlots(SparkSession.active.sparkContext, fewestTasks(start.inputQuery))
   }
 

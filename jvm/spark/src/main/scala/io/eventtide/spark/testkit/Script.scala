@@ -8,7 +8,6 @@ import scala.annotation.varargs
 import scala.jdk.CollectionConverters._
 
 import org.apache.hadoop.fs.Path
-import org.apache.spark.sql.eventtide.TestQuery
 import org.apache.spark.sql.streaming.StreamingQuery
 import org.apache.spark.sql.types.StructType
 import org.apache.spark.sql.{DataFrame, Row, SparkSession, classic}
@@ -54,7 +53,7 @@ final class Script private (
       .load()
   )
 
-  private val run = new TestQuery(
+  private val run = ScriptQuery.of(
     result.asInstanceOf[classic.DataFrame],
     outputMode,
     checkpoint,

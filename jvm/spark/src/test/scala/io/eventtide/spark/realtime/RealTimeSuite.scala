@@ -227,11 +227,21 @@ class RealTimeSuite extends AnyFunSuite with RealTimeQueries {
       val failed = intercept[StreamingQueryException](query.awaitTermination())
       assert(failed.getMessage.contains("REAL_TIME_SLOTS"))
     }
-    val error = intercept[Exception with SparkThrowable] {
-      val writer = byMinute(events).writeStream.format("noop").outputMode("update")
-      writer.option("checkpointLocation", newFolder).trigger(Trigger.RealTime("1 hour")).start()
+    for ((sink, mode) <- Seq("noop" -> "update", "parquet" -> "append")) {
+      val error = intercept[Exception with SparkThrowable] {
+        val writer = byMinute(events).writeStream.format(sink).outputMode(mode)
+        writer.option("checkpointLocation", newFolder).option("path", newFolder)
+        writer.trigger(Trigger.RealTime("1 hour")).start()
+      }
+      assert(error.getCondition == "REAL_TIME_SINK", sink)
     }
-    assert(error.getCondition.endsWith("OPERATOR_OR_SINK_NOT_IN_ALLOWLIST"))
+    withConf("spark.sql.shuffle.partitions", "1") {
+      val sorted = byMinute(events).join(spark.range(3).toDF("n").hint("merge"), "n")
+      val query = start(sorted, newFolder)
+      val failed = intercept[StreamingQueryException](query.awaitTermination())
+      assert(failed.getMessage.contains("REAL_TIME_OPERATOR"))
+      assert(failed.getMessage.contains("SortMergeJoinExec"))
+    }
     withConf("spark.sql.streaming.realTimeMode.allowlistCheck", "true") {
       assert(refused(byMinute(events)) == "REAL_TIME_SETTINGS")
     }

@@ -46,8 +46,9 @@ private[query] object WatermarkDiagnosis {
       since = now - silent.sinceMicros if since >= Second && silent.topMicros.isDefined
     } yield {
       val of = if (source.counting.length > 1) s" of ${quoted(silent)}" else ""
+      val watermark = (query.idealMicros ++ query.emittedMicros).maxOption
       s"No rows$of for ${Durations.inWords(since / Second * Second)}: the clock advances the watermark, which " +
-        s"is${at(query.idealMicros)}."
+        s"is${at(watermark)}."
     }
   }
 

@@ -11,6 +11,7 @@ import io.eventtide.spark.checkpoint.{BatchLedger, CheckpointStructure, RunEpoch
 import io.eventtide.spark.latelog.LateRows
 import io.eventtide.spark.query.monitor.{
   MetricsSnapshot,
+  NextClosing,
   Outlook,
   QueryMetrics,
   WatermarkMonitor,
@@ -130,7 +131,7 @@ private[run] final class RunState(
       lastBatch.fold(query.nowMs * 1000)(_.batch.nowMicros),
       inputs.ideal,
       inputs.emitted,
-      hold.isHolding,
+      hold.isHolding && (inputs eq this.inputs),
       late.countsWith(running.toSeq.flatMap(_.lateLogs.values)),
       inputs.report(lastBatch.fold(Map.empty[Int, BatchEventTimeStats])(_.rows)),
       clock.saved,
@@ -138,19 +139,27 @@ private[run] final class RunState(
     )
   }
 
-  // In real-time mode, the tasks of the running batch have the policies.
+  // In real-time mode, the tasks of the running batch have the policies. Their reports are as old as
+  // the last heartbeat, but the clock has gone on.
   private def inputsSoFar: QueryInputs = running.flatMap(_.inputStateSoFar).fold(inputs) { state =>
+    val now = clock.at(query.nowMs * 1000)
     val reported = QueryInputs.of(inputs.settingsById, inputs.curveRows)
     reported.resume(state, clock.saved.aheadMicros)
+    reported.emittedAt(now).foreach(reported.raise(_, now))
     reported
   }
+
+  // The tasks have closed it since they have reported it.
+  private def isClosed(window: NextClosing, reported: QueryInputs): Boolean =
+    !(reported eq inputs) && !window.settings.hasOwnTime &&
+      reported.emitted.exists(_ >= window.watermark)
 
   private def outlook(inputs: QueryInputs): Outlook = {
     val now = clock.at(query.nowMs * 1000)
     Outlook(
       Some(now),
       inputs.nextDue(0),
-      timers.closing(inputs.nextDue, nextDueSoFar),
+      timers.closing(inputs.nextDue, nextDueSoFar).filterNot(isClosed(_, inputs)),
       timers.scopes
     )
   }

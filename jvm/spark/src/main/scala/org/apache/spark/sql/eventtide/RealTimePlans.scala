@@ -10,7 +10,7 @@ import org.apache.spark.sql.execution.datasources.v2.{
 import org.apache.spark.sql.execution.exchange.ShuffleExchangeExec
 import org.apache.spark.sql.execution.streaming.runtime.RealTimeModeAllowlist
 import org.apache.spark.util.VersionUtils
-import org.apache.spark.{SPARK_VERSION, SparkContext}
+import org.apache.spark.{SPARK_VERSION, SparkContext, SparkIllegalArgumentException}
 
 /** Plans of Spark's real-time mode. */
 object RealTimePlans {
@@ -43,11 +43,24 @@ object RealTimePlans {
     case exchange: ShuffleExchangeExec => exchange.outputPartitioning.numPartitions
   }.sum
 
-  /** Throws Spark's error if real-time mode does not support an operator. */
-  def checkOperators(plan: SparkPlan): Unit =
+  /** The operators that real-time mode does not support; None if there are none. */
+  def unsupportedOperators(plan: SparkPlan): Option[String] = unsupported {
     RealTimeModeAllowlist.checkAllowedPhysicalOperator(plan, throwException = true)
+  }
 
-  /** Throws Spark's error if real-time mode does not support a sink. */
-  def checkSink(sink: Table): Unit =
+  /** The sink, if real-time mode does not support it. */
+  def unsupportedSink(sink: Table): Option[String] = unsupported {
     RealTimeModeAllowlist.checkAllowedSink(sink, throwException = true)
+  }
+
+  // Spark's error names classes, in a sentence such as "a.b.C, d.E are".
+  private def unsupported(check: => Unit): Option[String] =
+    try {
+      check
+      None
+    } catch {
+      case refused: SparkIllegalArgumentException =>
+        val classes = refused.getMessageParameters.get("message").replaceAll(" (is|are)$", "")
+        Some(classes.split(", ").map(_.split('.').last.stripSuffix("$")).mkString(", "))
+    }
 }

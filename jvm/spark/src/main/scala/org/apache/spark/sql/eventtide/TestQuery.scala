@@ -40,10 +40,15 @@ final class TestQuery(
 
   def start(availableNow: Boolean): Unit =
     if (availableNow) start(Trigger.AvailableNow(), if (realTime) "append" else outputMode)
-    else if (realTime) {
-      takeRealTime()
-      start(RealTimeTrigger(TestQuery.Endless), outputMode)
-    } else start(Trigger.ProcessingTime(0), outputMode)
+    else if (realTime) startRealTime()
+    else start(Trigger.ProcessingTime(0), outputMode)
+
+  private def startRealTime(): Unit = {
+    LowLatencyClock.setClock(clock)
+    clock.batches.beginRun()
+    try start(RealTimeTrigger(TestQuery.Endless), outputMode)
+    catch { case refused: Throwable => releaseClock(); throw refused }
+  }
 
   private def start(trigger: Trigger, mode: String): Unit = running = Some(
     result.sparkSession.streams.startQuery(
@@ -58,21 +63,13 @@ final class TestQuery(
     )
   )
 
-  private def takeRealTime(): Unit = {
-    LowLatencyClock.getClock match {
-      case other: TestClock if other ne clock =>
-        throw new IllegalStateException(
-          "Another script runs in real-time mode, and Spark has one clock for it. Close that script first."
-        )
-      case _ => LowLatencyClock.setClock(clock)
-    }
-    clock.batches.beginRun()
-  }
+  private def releaseClock(): Unit =
+    if (LowLatencyClock.getClock eq clock) LowLatencyClock.setClock(new SystemClock)
 
   def stop(): Unit = running.foreach { run =>
     lastWatermarkMs = watermarkMs
     run.stop()
-    if (LowLatencyClock.getClock eq clock) LowLatencyClock.setClock(new SystemClock)
+    releaseClock()
     countDropped()
   }
 
@@ -138,7 +135,11 @@ final class TestQuery(
     .getOrElse(-1L)
 }
 
-private object TestQuery {
+object TestQuery {
+
+  /** Whether a query of this class runs in real-time mode. */
+  def runsInRealTime: Boolean = LowLatencyClock.getClock.isInstanceOf[TestClock]
+
   private val Endless = 1000L * 86400 * 365000 // milliseconds: the script ends the batches
 }
 
