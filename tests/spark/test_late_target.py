@@ -74,13 +74,34 @@ def test_windows_that_are_longer_need_less_lag() -> None:
             assert top is not None
             assert progress.emitted is not None
             lags.append(top - progress.emitted)
-    assert lags[1] < lags[0] - timedelta(seconds=20)
+    assert lags[1] < lags[0] - timedelta(seconds=10)
 
 
 def test_a_target_of_nothing_loses_only_what_is_further_behind_than_all_before() -> None:
     """The lag is the longest disorder so far."""
     policy = WatermarkPolicies.with_late_target(0, start="2m")
     assert late_share(policy, "behind_watermark") < 0.005
+
+
+def test_a_large_first_batch_does_not_end_the_start() -> None:
+    """Nothing is known of its rows, so they are not taken to be in order."""
+    policy = WatermarkPolicies.with_late_target("1%", start="5m")
+    rows = stream(6000)
+    with Script(windows(policy, "behind_watermark"), EVENTS) as script:
+        script.rows(*(rows[i : i + 2000] for i in range(0, 6000, 2000)))
+        assert sum(et.progress(script.streaming_query).late.values()) < 60
+
+
+def test_a_target_inside_of_by_substream_is_refused() -> None:
+    """The late rows of all substreams count."""
+    policy = WatermarkPolicies.by_substream(
+        {
+            "a*": WatermarkPolicies.with_late_target("1%"),
+            "*": WatermarkPolicies.with_fixed_lag("0s"),
+        }
+    )
+    with pytest.raises(InvalidArgumentError, match="outside of it"):
+        Script(windows(policy, "behind_watermark"), EVENTS)
 
 
 def test_rows_are_late_while_the_watermark_waits_for_a_lag_that_has_grown() -> None:

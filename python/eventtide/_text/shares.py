@@ -70,7 +70,7 @@ def _share(value: Share) -> Fraction | None:
         found = _PERCENT.fullmatch(value.strip())
         return Fraction(found[1]) / 100 if found else None
     try:
-        return Fraction(repr(value))
+        return Fraction(repr(float(value)))
     except ValueError:  # nan or inf
         return None
 

@@ -24,6 +24,11 @@ __all__ = ["LagCurve", "Span", "advise", "lag_curve"]
 
 Span: TypeAlias = Literal["recent", "last_hour", "week"]
 _SPANS = ("recent", "last_hour", "week")
+_ROWS = {
+    "recent": "the last {} of {}",
+    "last_hour": "the {} of {} in the last hour",
+    "week": "the {} of {} in the week before",
+}
 
 
 @dataclass(frozen=True)
@@ -148,8 +153,8 @@ def lag_curve(
     Raises
     ------
     InvalidArgumentError
-        The query has several inputs and `input` is not given, it has no such input, or its disorder
-        is not counted.
+        The query has several inputs and `input` is not given, it has no such input, its disorder is
+        not counted, or the span has no rows.
     CheckpointError
         There is no checkpoint, or it belongs to a query without an eventtide watermark.
     SetupError
@@ -159,8 +164,9 @@ def lag_curve(
     -----
     For a fixed lag without throttles, the curve is exact at the end of each step. Disorder is
     relative to the lowest of the highest times of the active substreams, the time that a watermark
-    with a fixed lag follows. With several inputs, the curve of an input is that of one lag for all
-    of them.
+    with a fixed lag follows. If one `window` reads one input, a row is late if it misses its
+    windows; otherwise if it is behind the watermark. With several inputs, the curve of an input is
+    that of one lag for all of them.
 
     Examples
     --------
@@ -177,6 +183,9 @@ def lag_curve(
         fix = "spark.conf.set('spark.eventtide.lagCurve.rows', 1000000)"
         raise refused("query", report.root, "has counted no disorder", allowed=allowed, fix=fix)
     steps = getattr(chosen.disorder, span)
+    if not steps:
+        fix = "span='recent'"
+        raise refused("span", span, "has no rows yet", allowed="a span with rows", fix=fix)
     label = chosen.name or f"input {chosen.position}"
     return LagCurve(label, sum(rows for _, rows in steps), steps)
 
@@ -236,8 +245,8 @@ def advise(  # noqa: PLR0913 - keywords, with defaults
     chosen = readable(curve.lag_for(late)) if late is not None else _length(lag)
     words = in_words(chosen // timedelta(microseconds=1))
     share = percent(curve.late_share(chosen))
-    rows = f"{curve.rows:,} rows of {curve.input}"
-    return f"With a lag of {words}, {share} of the last {rows} would have been late."
+    rows = _ROWS[span].format(f"{curve.rows:,} rows", curve.input)
+    return f"With a lag of {words}, {share} of {rows} would have been late."
 
 
 def readable(lag: timedelta) -> timedelta:

@@ -22,7 +22,7 @@ import io.eventtide.kernel.StateVersion
 final class DisorderHistogram extends Externalizable {
   import DisorderHistogram._
 
-  private val rowsOf = new Array[Long](Steps)
+  private var rowsOf = NoSteps // replaced by the first row: many tasks count no disorder
   private var total = 0L
   private var highest = 0L
 
@@ -34,19 +34,22 @@ final class DisorderHistogram extends Externalizable {
 
   def add(disorder: Long): Unit = {
     if (disorder > highest) highest = disorder
+    if (rowsOf.length == 0) rowsOf = new Array[Long](Steps)
     rowsOf(stepOf(disorder)) += 1
     total += 1
   }
 
   /** Adds rows without disorder. */
   def addInOrder(count: Long): Unit = {
+    if (rowsOf.length == 0) rowsOf = new Array[Long](Steps)
     rowsOf(0) += count
     total += count
   }
 
   def merge(other: DisorderHistogram): Unit = {
+    if (rowsOf.length < other.rowsOf.length) rowsOf = new Array[Long](Steps)
     var step = 0
-    while (step < Steps) {
+    while (step < other.rowsOf.length) {
       rowsOf(step) += other.rowsOf(step)
       step += 1
     }
@@ -65,7 +68,7 @@ final class DisorderHistogram extends Externalizable {
   def halve(): Unit = {
     total = 0
     var step = 0
-    while (step < Steps) {
+    while (step < rowsOf.length) {
       rowsOf(step) >>= 1
       total += rowsOf(step)
       step += 1
@@ -78,22 +81,11 @@ final class DisorderHistogram extends Externalizable {
     highest = 0
   }
 
-  /** The least number of rows that can be late with a fixed lag: those above the step of the lag. */
-  def lateAtLeast(lag: Long): Long = rowsAbove(stepOf(lag))
-
-  /** The greatest number of rows that can be late with a fixed lag: also those in the step of the lag,
-    * unless the lag is its highest disorder.
-    */
-  def lateAtMost(lag: Long): Long = {
-    val step = stepOf(lag)
-    if (lag >= endOf(step)) rowsAbove(step) else rowsAbove(step - 1)
-  }
-
   /** The lowest lag with which at most `most` rows are late, rounded up to the end of its step; zero
     * if that is enough.
     */
   def lagFor(most: Long): Long = {
-    var step = Steps
+    var step = rowsOf.length
     var late = 0L
     while (step > 0 && late + rowsOf(step - 1) <= most) {
       step -= 1
@@ -106,7 +98,7 @@ final class DisorderHistogram extends Externalizable {
   /** Visits the steps that have rows, from the lowest disorder to the highest one. */
   def foreach(visit: DisorderHistogram.Visitor): Unit = {
     var step = 0
-    while (step < Steps) {
+    while (step < rowsOf.length) {
       if (rowsOf(step) > 0) visit(endOf(step), rowsOf(step))
       step += 1
     }
@@ -120,7 +112,7 @@ final class DisorderHistogram extends Externalizable {
     Varint.write(out, copied.count(_ > 0).toLong)
     var previous = 0
     var step = 0
-    while (step < Steps) {
+    while (step < copied.length) {
       if (copied(step) > 0) {
         Varint.write(out, (step - previous).toLong)
         Varint.write(out, copied(step))
@@ -136,6 +128,7 @@ final class DisorderHistogram extends Externalizable {
     clear()
     highest = Varint.read(in)
     var left = Varint.read(in)
+    if (left > 0 && rowsOf.length == 0) rowsOf = new Array[Long](Steps)
     var step = 0
     while (left > 0) {
       step += Varint.read(in).toInt
@@ -152,22 +145,13 @@ final class DisorderHistogram extends Externalizable {
   override def writeExternal(out: ObjectOutput): Unit = save(out)
 
   override def readExternal(in: ObjectInput): Unit = restore(in)
-
-  private def rowsAbove(lowest: Int): Long = {
-    var found = 0L
-    var step = lowest + 1
-    while (step < Steps) {
-      found += rowsOf(step)
-      step += 1
-    }
-    found
-  }
 }
 
 object DisorderHistogram {
   private val Version = 1
   private val Bits = 3 // a power of two has 2^Bits steps
   private val Each = 1 << Bits
+  private val NoSteps = Array.emptyLongArray
   private val Steps = ((63 - Bits) << Bits) + Each
 
   /** Takes the highest disorder of a step, and the number of rows in the step. */

@@ -6,8 +6,8 @@ import io.eventtide.kernel.time.Clamped
 
 /** A kind of policy: its parameters, and how to make an instance.
   *
-  *   - '''Edges:''' the first parameter is the allowed disorder: how far an event may be behind the
-  *     highest event.
+  *   - '''Edges:''' if the first parameter is a duration, it is the allowed disorder: how far an event may
+  *     be behind the highest event.
   */
 abstract class PolicyKind(name: String, params: ParamSpec*) extends RuleKind(name, params: _*) {
 
@@ -65,13 +65,11 @@ final case class PolicySpec(
     val allowed = if (kind.takesChildren) "one or more" else "absent"
     throw new InvalidArgument(s"policies inside $name", children.size, allowed)
   }
-  if (targets.length > 1) {
-    val all = targets.map(_.perMillion).mkString(", ")
-    throw new InvalidArgument(
-      s"targets inside $name, in millionths,",
-      all,
-      "one: rows are late once"
-    )
+  if (targets.length > 1 || kind == BySubstream && targets.nonEmpty) {
+    val allowed =
+      if (kind == BySubstream) "outside of it: the late rows of all substreams count"
+      else "one, whose late rows are those of the query"
+    throw new InvalidArgument(s"targets inside $name", targets.length, allowed)
   }
   if (kind == BySubstream) BySubstream.checkPatterns(patterns)
   create(): Unit // rejects values that are not valid together

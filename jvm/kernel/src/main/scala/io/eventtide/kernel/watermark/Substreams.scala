@@ -95,7 +95,7 @@ final class Substreams(
   def observeBatch(
       now: Long,
       rows: Iterable[SubstreamRows],
-      disorder: => BatchDisorder = BatchDisorder.None
+      disorder: BatchDisorder = BatchDisorder.None
   ): Boolean =
     if (rows.isEmpty) tick(now)
     else {
@@ -120,19 +120,18 @@ final class Substreams(
     }
   }
 
-  /** The lag that the policy's target has learnt; None without a target. */
-  def learntLag: Option[Long] = target.map(_.lag)
-
-  /** The lowest of the highest times of the active substreams, or the highest of all if no substream is
-    * active; None while an active substream has no row.
+  /** The lowest of the highest times of the substreams that are active at `now` if no rows come, or the
+    * highest of all if none is; None while an active substream has no row.
     */
-  def lowestTop: Option[Long] = {
+  def lowestTop(now: Long): Option[Long] = {
+    val at = Math.max(clock, now)
     val tops = new MinActiveWatermark
     tops.clear(noneRemoved)
     var i = 0
     while (i < table.size) {
       val one = table(i)
-      tops.add(one.idle, one.rows > 0, one.top)
+      val idle = one.idle || idleTimeout.isDefined && at >= one.idleAt(timeout)
+      tops.add(idle, one.rows > 0, one.top)
       i += 1
     }
     Option.when(tops.known)(tops.value)

@@ -56,22 +56,19 @@ final class DisorderHistogramSuite extends AnyFunSuite with ScalaCheckPropertyCh
   test("rows at or above the reached time have no disorder") {
     val rows = counted(Seq(0, -1, Long.MinValue))
     assert(rows.rows == 3 && rows.longest == 0 && stepsOf(rows) == Seq(0L -> 3L))
-    assert(rows.lateAtLeast(0) == 0 && rows.lateAtMost(0) == 0)
   }
 
   test("the steps are visited in order, each with its highest disorder") {
     assert(stepsOf(counted(Seq(3, 17, 16, 3, 1000))) == Seq(3L -> 2L, 17L -> 2L, 1000L -> 1L))
   }
 
-  test("the late rows of any lag are between the two bounds, which are equal at a step's end") {
+  test("the rows beyond the end of a step are those that a lag of this end makes late") {
     forAll(disorders, disorder) { (rows, any) =>
-      val histogram = counted(rows)
-      val lag = math.max(0, any)
-      val late = rows.count(_ > lag).toLong
-      assert(histogram.lateAtLeast(lag) <= late && late <= histogram.lateAtMost(lag))
-      val end = endOf(lag)
-      val lateAtEnd = rows.count(_ > end).toLong
-      assert(histogram.lateAtLeast(end) == lateAtEnd && histogram.lateAtMost(end) == lateAtEnd)
+      val end = endOf(math.max(0, any))
+      val late = stepsOf(counted(rows)).collect {
+        case (from, count) if from > end => count
+      }
+      assert(late.sum == rows.count(_ > end))
     }
   }
 

@@ -68,7 +68,7 @@ private[spark] trait WindowBatchContext {
     */
   def lateMicros: Option[Long]
 
-  /** The event time that the query has reached before the batch; None if disorder is not counted. */
+  /** The event time that the query has reached before the batch; None if disorder is not counted, as in the first batch. */
   def reached: Option[ReachedTime]
 
   /** The times from which on rows of keys are on time, as `LatenessBounds`; read when the batch is

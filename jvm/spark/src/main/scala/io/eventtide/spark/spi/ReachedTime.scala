@@ -8,7 +8,7 @@ package io.eventtide.spark.spi
   *
   * @param micros
   *   the highest value so far of the lowest highest time of the active substreams, in whole
-  *   milliseconds; the lowest number before the first row
+  *   milliseconds, and at least the watermark; the lowest number before the first row
   * @param watermarkMicros
   *   that watermark; the lowest number while there is none
   */

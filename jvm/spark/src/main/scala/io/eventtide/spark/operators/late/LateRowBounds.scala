@@ -72,8 +72,9 @@ final class LateRowJudge private[late] (judge: LateRowBounds, log: LateLogWriter
     if (missing || !times.valid.contains(micros))
       log.addWithoutTime(row)
     else {
-      val reason = if (times.isFuture(micros)) LateReason.Future else lateReason
-      if (micros < inOrderFrom) countDisorder(micros)
+      val isFuture = times.isFuture(micros)
+      val reason = if (isFuture) LateReason.Future else lateReason
+      if (micros < inOrderFrom && !isFuture) countDisorder(micros)
       log.add(row, reason, micros, Some(spec.windowsOf(micros)))
     }
 }

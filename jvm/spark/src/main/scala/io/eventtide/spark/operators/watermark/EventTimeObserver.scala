@@ -143,8 +143,9 @@ final class PartitionEventTimeObserver private[watermark] (
     val outcome = if (ordinary) PartitionEventTimeObserver.Counts else judge(missing, time)
     if (outcome == PartitionEventTimeObserver.Counts) {
       val rows = finder.findRow(key(row))
-      rows.add(math.min(time, latest))
-      if (time < reached) countDisorder(time)
+      val counted = math.min(time, latest)
+      rows.add(counted)
+      if (counted < reached) countDisorder(counted)
       mark.map(_.eval(row)).foreach { value =>
         if (value != null) rows.addMark(limited(value.asInstanceOf[Long]))
       }

@@ -16,7 +16,7 @@ private[spark] trait WatermarkBatchContext {
     */
   def nowMicros: Long
 
-  /** The event time that the query has reached before the batch; None if disorder is not counted. */
+  /** The event time that the query has reached before the batch; None if disorder is not counted, as in the first batch. */
   def reached: Option[ReachedTime]
 
   /** Whether the batch runs in real-time mode: it lasts for minutes. */

@@ -52,15 +52,16 @@ private[run] final class BatchEnd(run: RunState, recorder: LedgerRecorder) {
     orByOwnSettings(ended.info.batchId)(locked {
       val now = timeOf(ended)
       clock.passed(now)
-      if (ended.info.watermarkMs > 0) inputs.raise(ended.watermarkMicros, now)
-      inputs.closed()
+      val closing = Option.when(ended.info.watermarkMs > 0)(ended.watermarkMicros)
+      closing.foreach(inputs.raise(_, now))
+      inputs.closed(closing, now)
       ofTasks match {
         case Some(state) => inputs.resume(state, clock.saved.aheadMicros)
         case None =>
           if (counts) observe(now, rows, leftBacklogs, ended)
           if (hadRows) inputs.emit(now)
       }
-      if (hadRows) inputs.reach()
+      if (hadRows) inputs.reach(now)
       inputs.refuse(rows)
       take(ended, rows)
     })

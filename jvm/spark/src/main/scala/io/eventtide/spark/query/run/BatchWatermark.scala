@@ -61,10 +61,10 @@ final class BatchWatermark private[run] (
 
   override def isRealTime: Boolean = run.query.isRealTime
 
-  // In real-time mode the batch lasts for minutes, and its windows count.
+  // Nothing is known of the first rows. In real-time mode the batch lasts for minutes.
   override val reached: Option[ReachedTime] = run.locked {
     val counts = run.inputs.countDisorder && !(isRealTime && run.timers.hasWindows)
-    Option.when(counts)(run.inputs.judging)
+    Some(run.inputs.judging).filter(by => counts && by != ReachedTime.None)
   }
 
   override def nowMicros: Long = info.timestampMs * 1000

@@ -176,12 +176,16 @@ private[query] final class QueryInput(
     *
     * Substreams that are removed at the end of the batch free their places for substreams that
     * begin in it.
+    *
+    * @param missed
+    *   the rows by the lag that the query's window needs for them; None to take the rows by their
+    *   disorder
     */
   def observe(
       now: Long,
       rows: BatchEventTimeStats,
       credited: Boolean,
-      missed: => Option[BatchDisorder] = None
+      missed: Option[BatchDisorder] = None
   ): Unit = {
     if (!credited) substreams.skip(now)
     if (!rows.isEmpty) hasNoPartitions = false
@@ -191,8 +195,9 @@ private[query] final class QueryInput(
     val seen = rows.substreams.map { case (name, times) =>
       times.of(substreams.indexOf(name).getOrElse(declare(name, now, meanwhile)))
     }
-    substreams.observeBatch(now, seen, missed.orElse(rows.disorder).getOrElse(BatchDisorder.None))
-    rows.disorder.foreach(of => curve.foreach(_.observe(now, of.rows)))
+    val disorder = missed.orElse(rows.disorder)
+    substreams.observeBatch(now, seen, disorder.getOrElse(BatchDisorder.None))
+    disorder.foreach(of => curve.foreach(_.observe(now, of.rows)))
     if (substreams.size > most) refuseMore()
     growth.add(now, substreams.size)
   }
@@ -232,7 +237,7 @@ private[query] final class QueryInput(
   def raise(micros: Long, now: Long): Unit = substreams.raise(micros, now)
 
   /** See `Substreams.lowestTop`. */
-  def lowestTop: Option[Long] = substreams.lowestTop
+  def lowestTop(now: Long): Option[Long] = substreams.lowestTop(now)
 
   def isIdle: Boolean = hasNoPartitions || substreams.status == WatermarkStatus.Idle
 

@@ -151,26 +151,34 @@ private[query] final class QueryInputs private (
   /** Takes the rows of a batch, by position, and the time until `now` if it is `credited`.
     *
     * @param missed
-    *   the rows by the lag that the query's window needs for them; None to take the rows by their
-    *   disorder
+    *   the rows of a query with one input by the lag that its window needs for them; None to take the
+    *   rows by their disorder
     */
   def observe(
       now: Long,
       rows: Map[Int, BatchEventTimeStats],
       credited: Boolean,
-      missed: => Option[BatchDisorder] = None
-  ): Unit =
+      missed: Option[BatchDisorder] = None
+  ): Unit = {
+    val ofOne = missed.filter(_ => inputs.length == 1)
     inputs.zipWithIndex.foreach { case (input, position) =>
-      input.observe(now, rows.getOrElse(position, BatchEventTimeStats.Empty), credited, missed)
+      input.observe(now, rows.getOrElse(position, BatchEventTimeStats.Empty), credited, ofOne)
     }
+  }
 
-  /** Takes what this batch closes windows by, before its rows: it judges the rows of the next one. */
-  def closed(): Unit = judgingTime =
-    ReachedTime(reachedMicros.getOrElse(Long.MinValue), emittedMicros.getOrElse(Long.MinValue))
+  /** Takes the watermark that a batch closes windows by, before its rows: it judges the rows of the next
+    * batch. If the clock has raised it, `reached` follows.
+    */
+  def closed(watermark: Option[Long], now: Long): Unit = if (countDisorder) {
+    val lowest = Long.MinValue
+    if (watermark.exists(_ > judgingTime.watermarkMicros)) reach(now)
+    val by = watermark.getOrElse(lowest)
+    judgingTime = ReachedTime(math.max(reachedMicros.getOrElse(lowest), by), by)
+  }
 
   /** Raises `reached`, after the rows of a batch. */
-  def reach(): Unit = {
-    val lowest = combined(inputs.map(input => (input.isIdle, input.lowestTop)))
+  def reach(now: Long): Unit = if (countDisorder) {
+    val lowest = combined(inputs.map(input => (input.at(now).isIdle, input.lowestTop(now))))
     reachedMicros = (reachedMicros ++ lowest.map(Math.floorDiv(_, 1000L) * 1000L)).maxOption
   }
 
