@@ -331,4 +331,5 @@ def test_every_setting_is_an_argument(spark: SparkSession) -> None:
         assert listed <= described
         others = described - listed - {sql_page.name_of(r) for r in sql_page.arguments("watermark")}
         of_policies = {"lag", "max_delay", "max_lull", "timestamp_lag", "wall_clock_lag", "column"}
-        assert others == of_policies | {"samples", "data", "decorators"}
+        of_policies |= {"target", "max_lag", "start", "memory", "budget", "samples"}
+        assert others == of_policies | {"data", "decorators"}

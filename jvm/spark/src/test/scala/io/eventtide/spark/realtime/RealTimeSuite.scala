@@ -82,6 +82,16 @@ class RealTimeSuite extends AnyFunSuite with RealTimeQueries {
     }
   }
 
+  test("the sink memory has the rows of a batch at its end") {
+    val events = source()
+    val writer = byMinute(events.toDF()).writeStream.format("memory").queryName("closed")
+    writer.outputMode("update").option("checkpointLocation", newFolder)
+    running(writer.trigger(Trigger.RealTime("1 second")).start()) { _ =>
+      events.addData(0, Seq(at(0, "a", 1), at(61, "a", 2)))
+      eventually(assert(spark.table("closed").collect().toSeq == Seq(Row("a", 0L, 1L, 1L))))
+    }
+  }
+
   test("the limit for rows from the future follows the clock within a batch") {
     val events = source()
     val policy = WatermarkPolicy.maxEventTime.guardFuture("0s", "late")
