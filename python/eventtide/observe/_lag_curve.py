@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
 from eventtide._text.arguments import choice
 from eventtide._text.durations import Duration, in_words, micros, rounded_up
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 __all__ = ["LagCurve", "Span", "advise", "lag_curve"]
 
 Span: TypeAlias = Literal["recent", "last_hour", "week"]
-_SPANS = ("recent", "last_hour", "week")
 _ROWS = {
     "recent": "the last {} of {}",
     "last_hour": "the {} of {} in the last hour",
@@ -174,7 +173,7 @@ def lag_curve(
     >>> et.lag_curve("/data/checkpoint").late_share("5m")  # doctest: +SKIP
     0.0031
     """
-    choice("span", span, _SPANS)
+    choice("span", span, get_args(Span))
     report = read_checkpoint(query, spark=spark)
     inputs = () if report.watermark is None else report.watermark.inputs
     chosen = _chosen(inputs, input)

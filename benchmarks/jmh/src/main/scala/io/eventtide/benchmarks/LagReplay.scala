@@ -51,10 +51,7 @@ object LagReplay {
       val lateNow = times.count(_ < watermark).toLong
       val counts = read >= stream.times.length / 10
       read += times.length
-      rule.observe(
-        times.map(time => if (top == Long.MinValue) 0 else math.max(0, top - time)),
-        lateNow
-      )
+      rule.observe(behind(times, top), lateNow)
       top = math.max(top, times.max)
       watermark = math.max(watermark, top - rule.lag)
       if (counts) {
@@ -92,11 +89,14 @@ object LagReplay {
     val all = ArrayBuffer.empty[Long]
     var top = Long.MinValue
     batchesOf(stream) { times =>
-      all ++= times.map(time => if (top == Long.MinValue) 0 else math.max(0, top - time))
+      all ++= behind(times, top)
       top = math.max(top, times.max)
     }
     all.toArray
   }
+
+  private def behind(times: Array[Long], top: Long): Array[Long] =
+    times.map(time => if (top == Long.MinValue) 0 else math.max(0, top - time))
 
   /** The lowest lag with which at most the target is late. */
   private def quantile(disorder: Array[Long], target: Long): Long = {

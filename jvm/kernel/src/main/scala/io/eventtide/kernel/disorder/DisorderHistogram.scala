@@ -12,7 +12,7 @@ import io.eventtide.kernel.StateVersion
   * it. With a fixed lag, the rows whose disorder exceeds the lag are late.
   *
   *   - '''Guarantee:''' the order in which rows are added and histograms are merged does not matter.
-  *     `add` does not allocate.
+  *     `add` allocates for the first row only.
   *   - '''Units:''' disorders are in the unit of event time. A step is at most an eighth of its lowest
   *     disorder wide; up to 16, each disorder has its own step.
   *   - '''Edges:''' a disorder of zero or less is counted as zero.
@@ -34,20 +34,22 @@ final class DisorderHistogram extends Externalizable {
 
   def add(disorder: Long): Unit = {
     if (disorder > highest) highest = disorder
-    if (rowsOf.length == 0) rowsOf = new Array[Long](Steps)
+    if (rowsOf.length == 0) allocate()
     rowsOf(stepOf(disorder)) += 1
     total += 1
   }
 
   /** Adds rows without disorder. */
   def addInOrder(count: Long): Unit = {
-    if (rowsOf.length == 0) rowsOf = new Array[Long](Steps)
+    if (rowsOf.length == 0) allocate()
     rowsOf(0) += count
     total += count
   }
 
+  private def allocate(): Unit = rowsOf = new Array[Long](Steps)
+
   def merge(other: DisorderHistogram): Unit = {
-    if (rowsOf.length < other.rowsOf.length) rowsOf = new Array[Long](Steps)
+    if (rowsOf.length < other.rowsOf.length) allocate()
     var step = 0
     while (step < other.rowsOf.length) {
       rowsOf(step) += other.rowsOf(step)
@@ -58,11 +60,7 @@ final class DisorderHistogram extends Externalizable {
   }
 
   /** A copy, which does not change with this one. */
-  def copied: DisorderHistogram = {
-    val copy = new DisorderHistogram
-    copy.merge(this)
-    copy
-  }
+  def copied: DisorderHistogram = DisorderHistogram.sum(Seq(this))
 
   /** Halves the rows of each step, rounded down, so that earlier rows count less than later ones. */
   def halve(): Unit = {
@@ -128,7 +126,7 @@ final class DisorderHistogram extends Externalizable {
     clear()
     highest = Varint.read(in)
     var left = Varint.read(in)
-    if (left > 0 && rowsOf.length == 0) rowsOf = new Array[Long](Steps)
+    if (left > 0 && rowsOf.length == 0) allocate()
     var step = 0
     while (left > 0) {
       step += Varint.read(in).toInt
@@ -153,6 +151,13 @@ object DisorderHistogram {
   private val Each = 1 << Bits
   private val NoSteps = Array.emptyLongArray
   private val Steps = ((63 - Bits) << Bits) + Each
+
+  /** All rows of several histograms, as a new one. */
+  def sum(parts: Iterable[DisorderHistogram]): DisorderHistogram = {
+    val all = new DisorderHistogram
+    parts.foreach(all.merge)
+    all
+  }
 
   /** Takes the highest disorder of a step, and the number of rows in the step. */
   trait Visitor {

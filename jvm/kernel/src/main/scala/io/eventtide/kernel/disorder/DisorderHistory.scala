@@ -15,8 +15,8 @@ import io.eventtide.kernel.time.Clamped
   *   - '''Edges:''' the last hour is the present one and the one before it. The week has the hours
   *     before these; its rows are halved every half a week. The clock never runs back.
   *   - '''Restart:''' format 1. `save` once as a whole, then any number of times with the batches
-  *     since. A whole record has the memory, the recent rows, the rows since they were halved, the number of the
-  *     present hour, the two hours, the week and the hours since the week was halved.
+  *     since. A whole record has the memory, the recent rows, the rows since they were halved, the
+  *     number of the present hour, the two hours, the week and the hours since the week was halved.
   *
   * @param memory number of rows after which earlier recent rows count half
   */
@@ -37,12 +37,7 @@ final class DisorderHistory(memory: Long, hour: Long) {
   def recent: DisorderHistogram = recentRows
 
   /** The disorder of the rows of the present hour and of the one before it. */
-  def lastHour: DisorderHistogram = {
-    val both = new DisorderHistogram
-    both.merge(present)
-    both.merge(previous)
-    both
-  }
+  def lastHour: DisorderHistogram = DisorderHistogram.sum(Seq(present, previous))
 
   /** The disorder of the rows of the week before the last hour; do not change it. */
   def week: DisorderHistogram = earlier

@@ -130,8 +130,7 @@ final class Substreams(
     var i = 0
     while (i < table.size) {
       val one = table(i)
-      val idle = one.idle || idleTimeout.isDefined && at >= one.idleAt(timeout)
-      tops.add(idle, one.rows > 0, one.top)
+      tops.add(isIdle(one, at), one.rows > 0, one.top)
       i += 1
     }
     Option.when(tops.known)(tops.value)
@@ -240,7 +239,7 @@ final class Substreams(
     var i = 0
     while (i < table.size) {
       val one = table(i)
-      val idle = one.idle || idleTimeout.isDefined && at >= one.idleAt(timeout)
+      val idle = isIdle(one, at)
       if (movesWithClock) ahead.add(idle, one.knownAt(at), one.watermarkAt(at))
       else ahead.add(idle, one.known, one.watermark)
       i += 1
@@ -266,6 +265,10 @@ final class Substreams(
     if (started) table.iterator.foreach(resume)
     invalidate()
   }
+
+  // Whether a substream is idle at a clock value if it has no rows until then.
+  private def isIdle(one: Substream, at: Long): Boolean =
+    one.idle || idleTimeout.isDefined && at >= one.idleAt(timeout)
 
   private def invalidate(): Unit = {
     emitter.invalidate()

@@ -15,8 +15,7 @@ private[spark] final case class BatchLateness(onTime: Long, late: Long, by: Diso
 
   /** These batches and others. */
   def and(more: BatchLateness): BatchLateness = {
-    val both = by.copied
-    both.merge(more.by)
+    val both = DisorderHistogram.sum(Seq(by, more.by))
     BatchLateness(onTime + more.onTime, late + more.late, both)
   }
 }

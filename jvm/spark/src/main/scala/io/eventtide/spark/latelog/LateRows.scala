@@ -69,8 +69,7 @@ private[spark] final class LateRows private (
     batchEntries = late.sortBy(_.window)
     val inBatch = LateIndexEntry.sum(late.map(_.rows))
     val reports = logs.valuesIterator.flatMap(_.reports.value.values).toSeq
-    val lateBy = new DisorderHistogram
-    reports.foreach(report => lateBy.merge(report.lateBy))
+    val lateBy = DisorderHistogram.sum(reports.map(_.lateBy))
     last = BatchLateness(reports.map(_.onTime).sum, LateReason.countTooLate(inBatch), lateBy)
     val total = LateIndexEntry.sum(Seq(index.totals.rows, inBatch))
     counted = LateCounts(total, counted.onTime + last.onTime)
@@ -82,11 +81,8 @@ private[spark] final class LateRows private (
   def disorder(logs: Iterable[LateLog]): Option[BatchDisorder] = {
     val reports = logs.flatMap(_.reports.value.values).toSeq
     Option.when(windows.length == 1 && reports.exists(_.disorder.isDefined)) {
-      val rows = new DisorderHistogram
-      reports.flatMap(_.disorder).foreach(rows.merge)
       val late = reports.map(report => LateReason.countTooLate(report.rowsByName)).sum
-      rows.addInOrder(reports.map(_.onTime).sum + late - rows.rows)
-      BatchDisorder(rows, late)
+      BatchDisorder.of(reports.flatMap(_.disorder), reports.map(_.onTime).sum + late, late)
     }
   }
 

@@ -3,7 +3,7 @@ package io.eventtide.spark.spi
 import scala.collection
 import scala.collection.mutable
 
-import io.eventtide.kernel.disorder.{BatchDisorder, DisorderHistogram}
+import io.eventtide.kernel.disorder.BatchDisorder
 import io.eventtide.kernel.watermark.EventTimeStats
 
 /** The event time statistics of all rows that one input of a query read in one batch.
@@ -46,10 +46,6 @@ private[spark] object BatchEventTimeStats {
     )
   }
 
-  private def disorderOf(reports: Seq[PartitionEventTimeStats], rows: Long) = {
-    val all = new DisorderHistogram
-    reports.foreach(report => all.merge(report.disorder))
-    all.addInOrder(rows - all.rows)
-    BatchDisorder(all, reports.map(_.late).sum)
-  }
+  private def disorderOf(reports: Seq[PartitionEventTimeStats], rows: Long): BatchDisorder =
+    BatchDisorder.of(reports.map(_.disorder), rows, reports.map(_.late).sum)
 }
