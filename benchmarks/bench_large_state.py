@@ -1,7 +1,8 @@
 """The state of millions of keys: its files, the heap, and the time of a restart.
 
-Each side fills its state in a process of its own. Then restarts take turns, each in a new process
-and on a copy of the checkpoint.
+Each side fills its state in a process of its own, and stops a few batches after an upload of the
+state: how many batches a restart reads again must not depend on luck. Then restarts take turns,
+each in a new process and on a copy of the checkpoint.
 """
 
 from __future__ import annotations
@@ -9,13 +10,14 @@ from __future__ import annotations
 import shutil
 import statistics
 import tempfile
+import time
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import keyed
-from bench_recovery import recover
+from bench_recovery import last_batch, recover
 from bench_windows import PROCESSOR, STOCK
 from figures import Figure
 from keyed_cases import NEVER_IDLE
@@ -31,10 +33,13 @@ if TYPE_CHECKING:
     from pyspark.sql.streaming.query import StreamingQuery
 
 ROWS = 250_000  # of a batch
+REPLAYED = 3  # batches after the last upload, which a restart reads from the changelog
+PATIENCE = 120  # seconds, for an upload
 
 WORKLOAD = (
     f"{ROWS:,} rows in columns a batch; count, sum, max; sink noop; RocksDB with changelog "
-    "checkpointing, 2 shuffle partitions, heap 4 GiB; every key has two rows before the restart"
+    "checkpointing, 2 shuffle partitions, heap 4 GiB; every key has two rows before the restart, "
+    f"which is {REPLAYED} batches after the last upload"
 )
 
 MEASURES = {
@@ -71,7 +76,7 @@ class Query:
 
 def run(*, quick: bool) -> Iterator[Figure]:
     """Compare both kinds of watermarks."""
-    keys, pairs = (250_000, 1) if quick else (3_000_000, 3)
+    keys, pairs = (250_000, 1) if quick else (10_000_000, 3)
     for by_key, baseline in ((True, PROCESSOR), (False, STOCK)):
         yield from _compare(keys, pairs, baseline, by_key=by_key)
 
@@ -119,12 +124,28 @@ def _fill(query: Query, checkpoint: Path) -> dict[str, float]:
             int(each.customMetrics["rocksdbSstFileSize"]) for each in progress.stateOperators
         )
         heap = memory().heap
+        _wait_behind_upload(checkpoint)
         running.stop()
     return {
         "files of RocksDB": files / 2**20,
         "state in the checkpoint": _bytes(checkpoint / "state") / 2**20,
         "live heap": heap / 2**20,
     }
+
+
+def _wait_behind_upload(checkpoint: Path) -> None:
+    """Wait until the last upload of every partition is the same few batches ago."""
+    until = time.monotonic() + PATIENCE
+    while last_batch(checkpoint / "commits") + 1 - _uploaded(checkpoint) != REPLAYED:
+        if time.monotonic() > until:
+            raise RuntimeError(f"no upload is {REPLAYED} batches old, of {checkpoint}")
+        time.sleep(0.005)
+
+
+def _uploaded(checkpoint: Path) -> int:
+    """Return the newest version of the state that every partition has uploaded."""
+    partitions = {file.parent for file in checkpoint.glob("state/*/*/*.changelog")}
+    return min(last_batch(partition, "*.zip") for partition in partitions)
 
 
 def _bytes(folder: Path) -> int:

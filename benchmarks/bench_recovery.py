@@ -7,6 +7,7 @@ process of its own and on a copy of what the kill has left: a driver that is sta
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import signal
 import statistics
@@ -105,12 +106,14 @@ def _kill(checkpoint: Path, *, ours: bool) -> None:
 
 
 def _is_in_batch(checkpoint: Path) -> bool:
-    begun, committed = _last(checkpoint / "offsets"), _last(checkpoint / "commits")
+    begun, committed = last_batch(checkpoint / "offsets"), last_batch(checkpoint / "commits")
     return committed >= BATCHES and begun > committed
 
 
-def _last(log: Path) -> int:
-    return max((int(file.name) for file in log.glob("[0-9]*")), default=-1)
+def last_batch(log: Path, files: str = "*") -> int:
+    """Return the highest of the numbers that names of files begin with; -1 without one."""
+    numbers = (re.match(r"\d+", file.name) for file in log.glob(files))
+    return max((int(number[0]) for number in numbers if number), default=-1)
 
 
 def _run(checkpoint: Path, ours: bool) -> None:  # noqa: FBT001 - of a process
@@ -125,9 +128,9 @@ def recover(
 ) -> tuple[float, float]:
     """Return the milliseconds until the first commit, and those of the JVM's CPU."""
     with session() as spark:
-        committed, cpu, began = _last(checkpoint / "commits"), cpu_seconds(), time.monotonic()
+        committed, cpu, began = last_batch(checkpoint / "commits"), cpu_seconds(), time.monotonic()
         query = start(spark, checkpoint)
-        while _last(checkpoint / "commits") == committed:
+        while last_batch(checkpoint / "commits") == committed:
             failure = query.exception()
             if failure is not None:
                 raise failure

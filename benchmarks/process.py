@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
+from subprocess import TimeoutExpired
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 from pyspark import SparkContext
@@ -24,6 +25,7 @@ T = TypeVar("T")
 # All of the heap is there from the start, so that what is resident beyond it lies elsewhere.
 WHOLE_HEAP = "-Xms4g -XX:+AlwaysPreTouch"
 
+PATIENCE = 30  # seconds, for the end of a JVM
 PAUSE = 2.0  # seconds between two looks at the memory, each of which collects garbage
 
 
@@ -112,7 +114,10 @@ def _and_end(work: Callable[[], T]) -> T:
         if gateway is not None:
             gateway.shutdown()
             gateway.proc.stdin.close()
-            gateway.proc.wait()
+            try:
+                gateway.proc.wait(PATIENCE)
+            except TimeoutExpired:  # RocksDB can keep a JVM from its end while it writes files
+                gateway.proc.kill()
 
 
 def _pid() -> int:

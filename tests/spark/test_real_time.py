@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
+import time
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, cast
 
@@ -16,6 +18,8 @@ from pyspark.sql import functions as F  # noqa: N812 - PySpark's own convention
 
 from tests.jars import BESIDE_SPARK
 from tests.pages import ROOT, blocks
+from tests.spark import real_time_windows as windows
+from tests.spark.kafka import PATIENCE
 from tests.spark.queries import at
 from tests.spark.window_runs import settings
 
@@ -94,6 +98,44 @@ def test_the_lowest_partition_holds_the_watermark_of_the_query(
         assert broker.await_values("counts2", 3) == ["a 00:00 3", "a 00:10 1", "a 00:40 1"]
 
 
+def test_every_shape_of_window_from_a_topic_of_three_partitions(
+    spark: SparkSession, broker: Broker, tmp_path: Path
+) -> None:
+    """To Kafka and to the console, what micro-batches give."""
+    for topic in windows.TOPIC, *windows.WINDOWS:
+        broker.create(topic, windows.PARTITIONS if topic == windows.TOPIC else 1)
+    rows = windows.visits()
+    half = len(rows) // 2
+    broker.send_all(windows.TOPIC, rows[:half])
+    run = f"run{broker.address, str(tmp_path / 'checkpoints')}"
+    with running(f"from tests.spark.real_time_windows import run; {run}", tmp_path):
+        first, *_ = windows.WINDOWS
+        broker.await_values(first, 1)
+        broker.send_all(windows.TOPIC, rows[half:])
+        for window in windows.WINDOWS:
+            expected = in_micro_batches(spark, broker, window)
+            assert sorted(broker.await_values(window, len(expected))) == expected
+            assert sorted(broker.values(window)) == expected
+        await_lines(tmp_path / "log", in_micro_batches(spark, broker, first))
+
+
+def await_lines(file: Path, lines: list[str]) -> None:
+    """Wait until a file has all of them."""
+    until = time.monotonic() + PATIENCE
+    while missing := [line for line in lines if line not in file.read_text("utf-8")]:
+        assert time.monotonic() < until, missing
+        time.sleep(0.1)
+
+
+def in_micro_batches(spark: SparkSession, broker: Broker, window: str) -> list[str]:
+    """Return the results of a window over the whole topic, in order."""
+    results = windows.results(broker.stream(spark, windows.TOPIC), window)
+    name = window.replace("-", "_")
+    writer = results.writeStream.format("memory").queryName(name).outputMode("append")
+    writer.trigger(availableNow=True).start().awaitTermination()
+    return sorted(row.value for row in spark.table(name).collect())
+
+
 def test_a_script_runs_in_this_mode(spark: SparkSession) -> None:
     """Rows of one step come one by one; an idle timeout follows the script's clock."""
     with settings(spark, REAL_TIME):
@@ -135,7 +177,11 @@ def running(code: str, folder: Path) -> Iterator[None]:
     """Run a program in a process of its own, until the end of the block."""
     with (folder / "log").open("w") as log:
         process = subprocess.Popen(  # noqa: S603 - our own program
-            [sys.executable, "-c", code], stdout=log, stderr=log, cwd=folder
+            [sys.executable, "-c", code],
+            stdout=log,
+            stderr=log,
+            cwd=folder,
+            env={**os.environ, "PYTHONPATH": str(ROOT)},
         )
         try:
             yield
