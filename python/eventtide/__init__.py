@@ -31,6 +31,8 @@ Look        progress(query), blame(query)           a running query
             explain(df)                             a plan or a window
             lag_curve(query), advise(query, late="0.1%")
                                                     the rows that a lag would cost
+            why(query, window), why_late(query, row)
+                                                    why a window is open or closed, a row late
             read_late(query), read_state(query, window), read_checkpoint(query)
                                                     a query or the path of its checkpoint
 Maintain    clean_late(query), compact_late(query), forget_late_reader(query, reader)
@@ -69,6 +71,8 @@ from eventtide.observe import progress as progress
 from eventtide.observe import read_checkpoint as read_checkpoint
 from eventtide.observe import read_late as read_late
 from eventtide.observe import read_state as read_state
+from eventtide.observe import why as why
+from eventtide.observe import why_late as why_late
 from eventtide.policies import WatermarkPolicies as WatermarkPolicies
 from eventtide.policies import WatermarkPolicy as WatermarkPolicy
 from eventtide.windows import LateContext as LateContext

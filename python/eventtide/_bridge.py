@@ -61,6 +61,9 @@ class Bridge(Protocol):
     ) -> str:
         """Return the contents of a checkpoint as JSON, and whether a plan can continue from it."""
 
+    def why(self, session: SparkSession, checkpoint: str, question: Mapping[str, str]) -> str:
+        """Return why a window is open or has closed, or why a row was late."""
+
     def clean_late(
         self, session: SparkSession, checkpoint: str, late_to: Sequence[str], *, dry_run: bool
     ) -> list[str]:

@@ -110,6 +110,17 @@ def test_the_doctor_on_a_running_query(at_hand: Path, here: Callable[..., Any]) 
     assert "size: 10s in the checkpoint, 15s in this query" in other.stdout
 
 
+def test_a_timeline_is_one_page(at_hand: Path, here: Callable[..., Any]) -> None:
+    """Of a query that runs; a folder without a checkpoint is refused."""
+    with Script(windowed, EVENTS) as script:
+        script.rows(ROWS)
+        done = here("timeline", script.checkpoint, "--out", "page.html")
+    assert done.exit_code == 0
+    assert done.stdout == f"Open {at_hand / 'page.html'} in a browser.\n"
+    assert (at_hand / "page.html").read_text("utf-8").startswith("<!doctype html>")
+    assert "[CHECKPOINT_EMPTY]" in str(here("timeline", "nowhere").exception)
+
+
 def test_the_doctor_answers_as_json(at_hand: Path, here: Callable[..., Any]) -> None:
     """One object with the fields of the report, and the same exit code."""
     (at_hand / "json_job.py").write_text(JOB.format(size="10s"), encoding="utf-8")

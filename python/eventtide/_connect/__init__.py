@@ -60,6 +60,7 @@ __all__ = [
     "session_of",
     "start",
     "stream_late",
+    "why",
     "writes",
     "written",
 ]
@@ -118,6 +119,12 @@ def blame(query: StreamingQuery) -> str | None:
 def checkpoint_json(session: SparkSession, checkpoint: str, plan: DataFrame | None) -> str:
     """Return the contents of a checkpoint as JSON, and whether a plan can continue from it."""
     return str(ask(session, Request.of("checkpoint", {"checkpoint": checkpoint}), plan))
+
+
+def why(session: SparkSession, checkpoint: str, question: Mapping[str, str]) -> str:
+    """Return why a window is open or has closed, or why a row was late."""
+    options = {"checkpoint": checkpoint, "question": json.dumps(dict(question))}
+    return str(ask(session, Request.of("why", options)))
 
 
 def clean_late(

@@ -75,6 +75,8 @@ __all__ = [
     "start",
     "stream_late",
     "text_of",
+    "timeline",
+    "why",
     "writes",
     "written",
 ]
@@ -136,6 +138,20 @@ def checkpoint_json(session: SparkSession, checkpoint: str, plan: DataFrame | No
     with named_errors():
         wanted = None if plan is None else plan._jdf
         return str(api.checkpointJson(session._jsparkSession, checkpoint, wanted))
+
+
+def why(session: SparkSession, checkpoint: str, question: Mapping[str, str]) -> str:
+    """Return why a window is open or has closed, or why a row was late."""
+    api = _api(session)
+    with named_errors():
+        return str(api.why(session._jsparkSession, checkpoint, dict(question)))
+
+
+def timeline(session: SparkSession, checkpoint: str) -> str:
+    """Return the last batches of a checkpoint as a page of HTML."""
+    api = _api(session)
+    with named_errors():
+        return str(api.timeline(session._jsparkSession, checkpoint))
 
 
 def clean_late(

@@ -13,6 +13,7 @@ from pyspark.sql import SparkSession
 from rich.console import Console
 
 import eventtide as et
+from eventtide import _jvm
 from eventtide._jvm import JVM_ERRORS, text_of
 from eventtide._version import SUPPORTED_SPARK, __version__
 from eventtide.cli import _doctor as said
@@ -113,6 +114,25 @@ def doctor(
             said.show(report, console, count)
     if report.problems or report.continues is False:
         raise typer.Exit(1)
+
+
+@app.command()
+def timeline(
+    checkpoint: _Checkpoint,
+    *,
+    out: Annotated[
+        Path, typer.Option("--out", help="The file to write: one page of HTML, without a network.")
+    ] = Path("timeline.html"),
+    conf: _Conf = None,
+) -> None:
+    """Draw the last batches of a checkpoint: watermark, substreams, late rows, the lag curve.
+
+    It is read-only, and the query may be running.
+    """
+    console = Console()
+    with _session(console, conf) as spark:
+        out.write_text(_jvm.timeline(spark, checkpoint), encoding="utf-8")
+    console.print(f"Open {out.resolve()} in a browser.", soft_wrap=True, highlight=False)
 
 
 @app.command("clean-late")

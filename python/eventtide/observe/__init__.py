@@ -22,6 +22,7 @@ from eventtide.observe._late_files import (
 from eventtide.observe._progress import InputProgress, QueryProgress, SubstreamProgress, progress
 from eventtide.observe._repartition import repartition
 from eventtide.observe._state import read_state
+from eventtide.observe._why import why, why_late
 
 __all__ = [
     "CheckpointReport",
@@ -47,4 +48,6 @@ __all__ = [
     "read_late",
     "read_state",
     "repartition",
+    "why",
+    "why_late",
 ]

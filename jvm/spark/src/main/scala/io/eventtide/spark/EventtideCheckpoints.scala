@@ -1,11 +1,13 @@
 package io.eventtide.spark
 
+import java.time.Instant
+
 import scala.annotation.varargs
 
 import org.apache.hadoop.fs.Path
 import org.apache.spark.sql.eventtide.StreamExecutionAccess
 import org.apache.spark.sql.streaming.StreamingQuery
-import org.apache.spark.sql.{DataFrame, SparkSession, classic}
+import org.apache.spark.sql.{DataFrame, Row, SparkSession, classic}
 
 import io.eventtide.spark.latelog.{
   LateCompaction,
@@ -16,6 +18,8 @@ import io.eventtide.spark.latelog.{
 }
 import io.eventtide.spark.planning.WindowState
 import io.eventtide.spark.query.doctor
+import io.eventtide.spark.query.history.WhyQuestion.OfWindow
+import io.eventtide.spark.query.history.{Why, WhyQuestion}
 import io.eventtide.spark.query.state.StateRepartition
 
 /** The calls that read and maintain a checkpoint. A running query may be in place of its path. */
@@ -84,6 +88,49 @@ private[spark] trait EventtideCheckpoints {
     val found = new doctor.CheckpointReport(new Path(checkpoint), conf(session), analyzed)
     CheckpointReport.read(found.json)
   }
+
+  /** Explains why a window is open, or when it closed and by what, in a few sentences.
+    *
+    * @param start
+    *   the start of the window
+    * @param end
+    *   its end
+    */
+  def why(query: StreamingQuery, start: Instant, end: Instant): String =
+    why(query.sparkSession, StreamExecutionAccess.checkpointOf(query), start, end)
+
+  /** As above, by a checkpoint. */
+  def why(session: SparkSession, checkpoint: String, start: Instant, end: Instant): String =
+    why(session, checkpoint, start, end, window = 0)
+
+  /** As above, for one of several windows, by its position from 0. */
+  def why(
+      session: SparkSession,
+      checkpoint: String,
+      start: Instant,
+      end: Instant,
+      window: Int
+  ): String = {
+    val question = OfWindow(window, WhyQuestion.since(start), WhyQuestion.since(end))
+    new Why(new Path(checkpoint), conf(session)).answer(question)
+  }
+
+  /** Explains why a row was late: which batch and substream moved the watermark past it, and the lag
+    * with which it would have been on time.
+    *
+    * @param row
+    *   a row of `lateRows`
+    */
+  def whyLate(query: StreamingQuery, row: Row): String =
+    whyLate(query.sparkSession, StreamExecutionAccess.checkpointOf(query), row)
+
+  /** As above, by a checkpoint. */
+  def whyLate(session: SparkSession, checkpoint: String, row: Row): String =
+    whyLate(session, checkpoint, row, window = 0)
+
+  /** As above, for a row of one of several windows, by its position from 0. */
+  def whyLate(session: SparkSession, checkpoint: String, row: Row, window: Int): String =
+    new Why(new Path(checkpoint), conf(session)).answer(WhyQuestion.of(row, window))
 
   /** The late files of a checkpoint that do not count; nothing is deleted. */
   def orphanedLateFiles(session: SparkSession, checkpoint: String): Seq[String] =

@@ -104,6 +104,8 @@ object ArchitectureSuite {
     "planning" -> Seq("planning"),
     "source" -> Seq("source"),
     "doctor" -> Seq("query.doctor"),
+    "ui" -> Seq("query.ui"),
+    "history" -> Seq("query.history"),
     "state of a checkpoint" -> Seq("query.state"),
     "run" -> Seq("query.run"),
     "monitor" -> Seq("query.monitor"),

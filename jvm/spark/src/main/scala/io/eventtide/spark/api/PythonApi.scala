@@ -33,6 +33,7 @@ import io.eventtide.spark.planning.{
 }
 import io.eventtide.spark.policies.PythonPolicies
 import io.eventtide.spark.query.doctor.CheckpointReport
+import io.eventtide.spark.query.history.{Timeline, Why, WhyQuestion}
 import io.eventtide.spark.query.monitor.WatermarkReport
 import io.eventtide.spark.query.run.QueryWatermarks
 import io.eventtide.spark.query.state.StateRepartition
@@ -164,6 +165,20 @@ object PythonApi {
     val conf = asClassic(session).sessionState.newHadoopConf()
     new CheckpointReport(new Path(checkpoint), conf, analyzed).json
   }
+
+  /** Explains why a window is open or has closed, or why a row was late.
+    *
+    * @param question
+    *   its options; see `WhyQuestion`
+    */
+  def why(session: SparkSession, checkpoint: String, question: JMap[String, String]): String = {
+    val conf = asClassic(session).sessionState.newHadoopConf()
+    new Why(new Path(checkpoint), conf).answer(WhyQuestion.read(question.asScala.toMap))
+  }
+
+  /** The last batches of a checkpoint as a page of HTML. */
+  def timeline(session: SparkSession, checkpoint: String): String =
+    new Timeline(new Path(checkpoint), asClassic(session).sessionState.newHadoopConf()).html
 
   /** Finds the late files of a checkpoint that do not count. Deletes them, unless `dryRun` is set.
     *

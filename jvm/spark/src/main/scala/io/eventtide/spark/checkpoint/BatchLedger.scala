@@ -2,7 +2,7 @@ package io.eventtide.spark.checkpoint
 
 import java.io.FileNotFoundException
 
-import scala.collection.immutable.{SortedMap, SortedSet}
+import scala.collection.immutable.{SortedMap, SortedSet, VectorMap}
 import scala.util.{Failure, Try}
 
 import org.apache.hadoop.conf.Configuration
@@ -68,6 +68,18 @@ private[spark] final class BatchLedger(root: Path, retain: Int, conf: Configurat
 
   /** As `restore`, for read-only use: it does not list the files again. */
   def read(below: Long): Seq[LedgerEntry] = withEarlier(newest(below), Nil)
+
+  /** For each batch up to `last` whose state can be restored, the entries to restore, in order. */
+  def chains(last: Long): Seq[Seq[LedgerEntry]] = {
+    val names =
+      revisions.rangeTo(last).iterator.map { case (id, known) => EntryName(id, known.last) }
+    val found = names.foldLeft(VectorMap.empty[EntryName, Vector[LedgerEntry]]) { (chains, name) =>
+      val entry = this.entry(name)
+      val earlier = entry.after.fold(Option(Vector.empty[LedgerEntry]))(chains.get)
+      earlier.fold(chains)(of => chains + (name -> (of :+ entry)))
+    }
+    found.values.toSeq
+  }
 
   /** The entry of a committed batch; it may build on earlier entries. */
   def entryOf(batchId: Long): LedgerEntry = newest(batchId + 1)

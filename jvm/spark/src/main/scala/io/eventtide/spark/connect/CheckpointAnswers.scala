@@ -28,6 +28,9 @@ private[connect] object CheckpointAnswers {
       val reader = of.option("reader")
       done(changingFiles(of)(PythonApi.forgetLateReader(of.session, of.checkpoint, reader)))
     },
+    "why" -> Answer.of("checkpoint", "question") { of =>
+      PythonApi.why(of.session, of.checkpoint, of.message.texts("question").asJava)
+    },
     "repartition" -> Answer.of("checkpoint", "partitions") { of =>
       val partitions = of.message.count("partitions")
       changingFiles(of)(PythonApi.repartition(of.session, of.checkpoint, partitions)).toString

@@ -64,6 +64,18 @@ private[options] object WindowFrames {
     }
   }
 
+  /** The frames of a window of a checkpoint, which `write` has described; None for other windows, and for
+    * windows of days or months.
+    */
+  def stored(kind: String, window: Structure): Option[WindowFrames] =
+    Option.when(window.get("size").isDefined && window.get("time_zone").isEmpty) {
+      val names = "size" +: (piece(kind).toSeq :+ "offset")
+      val options = for (name <- names; words <- window.get(name)) yield {
+        name -> PolicyFormatter.duration(Durations.micros(words))
+      }
+      fixed(kind, new OptionReader(options.toMap))
+    }
+
   private def sizes(kind: String, size: String, step: String): Seq[(String, String)] =
     ("size" -> size) +: piece(kind).map(_ -> step).toSeq
 

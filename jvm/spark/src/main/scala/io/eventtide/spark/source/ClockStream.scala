@@ -14,6 +14,7 @@ import org.apache.spark.sql.eventtide.StreamExecutionAccess
 import org.apache.spark.sql.execution.streaming.runtime.LongOffset
 
 import io.eventtide.spark.query.run.{QueryWatermark, QueryWatermarks}
+import io.eventtide.spark.query.ui.QueryTab
 import io.eventtide.spark.spi.{NumberedStream, TickSource}
 
 /** The clock of one run of a query; its offset is the number of ticks.
@@ -87,7 +88,9 @@ private object ClockStream {
     * the checkpoint, fails here.
     */
   def open(): ClockStream = {
-    val query = QueryWatermarks.attach(StreamExecutionAccess.starting())
+    val starting = StreamExecutionAccess.starting()
+    val query = QueryWatermarks.attach(starting)
+    QueryTab.attach(starting.session.sparkContext)
     new ClockStream(query, leads = query.claimClock())
   }
 }

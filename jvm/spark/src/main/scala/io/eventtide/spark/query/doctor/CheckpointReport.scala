@@ -2,7 +2,6 @@ package io.eventtide.spark.query.doctor
 
 import java.nio.charset.StandardCharsets.UTF_8
 import java.security.MessageDigest
-import java.util.UUID
 
 import scala.util.Try
 
@@ -27,7 +26,6 @@ import io.eventtide.spark.checkpoint.{
   SavedTimer
 }
 import io.eventtide.spark.latelog.{
-  LateCounts,
   LateIndexReader,
   LateLogSpecs,
   LateOrphans,
@@ -39,11 +37,10 @@ import io.eventtide.spark.options.{
   MutableOptionsCodec,
   StoredFrames,
   WatermarkSettings,
-  WatermarkSettingsJson,
   WindowSettings
 }
+import io.eventtide.spark.query.history.LedgerReport
 import io.eventtide.spark.query.monitor.{NextClosing, Outlook, WatermarkReport}
-import io.eventtide.spark.query.run.QueryInputs
 import io.eventtide.spark.spi.{NextTimer, PlanNodes}
 
 /** A report on the contents of a checkpoint, for users. It only reads the checkpoint, which the
@@ -226,24 +223,12 @@ private[spark] final class CheckpointReport(
   private def settingsOf(entries: Seq[LedgerEntry]): Seq[WatermarkSettings] = {
     val fitting = plan.filter(_ => refusal.isEmpty)
     val planSettings = fitting.map(PlanNodes.watermarks(_).map(_.settings))
-    planSettings.getOrElse(entries.head.settings.map(WatermarkSettingsJson.read))
+    planSettings.getOrElse(LedgerReport.settingsOf(entries))
   }
 
   private def reportOn(read: ReadLedger, settings: Seq[WatermarkSettings]): WatermarkReport = {
-    val inputs = QueryInputs.of(settings.map(new UUID(0, 0) -> _), curveRows = Some(1))
-    inputs.restore(read.entries)
-    val last = read.entries.last
-    WatermarkReport(
-      last.batchId,
-      clockMicros = committed.flatMap(offsets.timeOf).getOrElse(0L),
-      inputs.ideal,
-      inputs.emitted,
-      last.isHolding,
-      LateCounts(rowsLate, last.rowsOnTime),
-      inputs.report(Map.empty),
-      last.clock,
-      outlookOf(last.due)
-    )
+    val at = committed.flatMap(offsets.timeOf).getOrElse(0L)
+    LedgerReport.of(read.entries, settings, at, outlookOf(read.entries.last.due))
   }
 
   // The ledger has the next timers, but only the plan has the settings of their windows.

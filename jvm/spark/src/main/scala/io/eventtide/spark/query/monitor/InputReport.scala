@@ -30,7 +30,7 @@ private[query] final case class InputReport(
     private val rows: BatchEventTimeStats,
     limit: SubstreamLimit,
     private val aheadMicros: Long = 0,
-    private[monitor] val disorder: Option[DisorderReport] = None
+    private[query] val disorder: Option[DisorderReport] = None
 ) {
   private lazy val names = InputReport.shownNames(settings)
 
@@ -107,7 +107,8 @@ private[query] final case class SubstreamReportLine(
     WatermarkReport.putTime(node, "watermark", watermarkMicros)
   }
 
-  private def reason: String = activity match {
+  /** The reason for its state. */
+  def reason: String = activity match {
     case Activity.Active => "rows"
     case Activity.Backlogged => "backlog"
     case Activity.TimedOut => "timeout"

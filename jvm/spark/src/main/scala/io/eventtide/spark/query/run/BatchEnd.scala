@@ -7,6 +7,7 @@ import org.apache.spark.sql.execution.streaming.operators.stateful.{
 }
 
 import io.eventtide.spark.EventtideException
+import io.eventtide.spark.query.monitor.BatchPoint
 import io.eventtide.spark.spi.BatchEventTimeStats
 
 /** The end of a batch. Credits the batch's rows and time to the policies, and reports the watermark
@@ -37,6 +38,7 @@ private[run] final class BatchEnd(run: RunState, recorder: LedgerRecorder) {
     val hadRows = rows.values.exists(!_.isEmpty)
     credit(ended, rows, hadRows)
     write(ended)
+    if (hadRows) guarded(addPoint(ended, rows))
     notifyMonitor(ended.clockMicros, hadRows || rows.values.exists(_.refused > 0))
     locked(stats(rows.values.filterNot(_.isEmpty).toSeq))
   }
@@ -127,6 +129,16 @@ private[run] final class BatchEnd(run: RunState, recorder: LedgerRecorder) {
     if (!steps.isDoubtful) late.forget(batchId, ended.nowMicros)
     if (!(isReplay && timers.hasOtherBatchOptions)) bounds.take(ended.boundsReported)
     recorder.endOfBatch(batchId)
+  }
+
+  private def addPoint(ended: BatchWatermark, rows: Map[Int, BatchEventTimeStats]): Unit = locked {
+    val highest = rows.values.filterNot(_.isEmpty).map(_.max)
+    val leader = (trail.last.flatMap(_.leader) ++ highest).maxOption
+    val counts = late.countsWith(Nil)
+    val at = ended.nowMicros
+    trail.add(
+      BatchPoint(ended.info.batchId, at, inputs.emitted, leader, counts.onTime, counts.late)
+    )
   }
 
   private def notifyMonitor(now: Long, hadRows: Boolean): Unit = guarded {

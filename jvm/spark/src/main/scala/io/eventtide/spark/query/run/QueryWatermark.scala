@@ -7,7 +7,7 @@ import scala.util.Try
 import org.apache.spark.sql.eventtide.BatchInfo
 
 import io.eventtide.spark.options.WatermarkSettings
-import io.eventtide.spark.query.monitor.WatermarkReport
+import io.eventtide.spark.query.monitor.{BatchPoint, WatermarkReport}
 
 /** The watermark of one run of a streaming query: the policies of all its inputs, and their state.
   *
@@ -32,6 +32,12 @@ private[spark] final class QueryWatermark private[run] (run: RunState) {
 
   def queryId: UUID = run.query.id
   def name: Option[String] = run.query.name
+
+  /** Its name, or else its id. */
+  def title: String = name.getOrElse(queryId.toString)
+
+  /** Its last batches, for charts. */
+  def points: Seq[BatchPoint] = run.trail.points
 
   /** The session that started the query. */
   def owner: String = run.query.owner

@@ -11,7 +11,7 @@ import org.apache.spark.sql.classic.SparkSession
 import org.apache.spark.sql.eventtide.{SparkInternals, StreamExecutionAccess}
 
 import io.eventtide.spark.options.WatermarkSettings
-import io.eventtide.spark.query.monitor.WatermarkReport
+import io.eventtide.spark.query.monitor.{BatchPoint, WatermarkReport}
 import io.eventtide.spark.spi.PlanNodes
 
 /** The queries of this driver that have an Eventtide watermark, by run.
@@ -28,10 +28,17 @@ private[spark] object QueryWatermarks {
   // The last reports of stopped queries, available while memory permits.
   private val stopped = new ConcurrentHashMap[(String, UUID), StoppedQuery]
 
-  private final class StoppedQuery(run: QueryWatermark, last: WatermarkReport) {
+  private final class StoppedQuery(val name: Option[String], last: ShownQuery) {
     private val kept = new SoftReference(last)
-    val name: Option[String] = run.name
-    def report: Option[WatermarkReport] = Option(kept.get)
+    def shown: Option[ShownQuery] = Option(kept.get)
+    def report: Option[WatermarkReport] = shown.flatMap(_.report)
+  }
+
+  /** The queries of this driver, running and stopped, of all sessions: for Spark's UI. */
+  def all: Seq[ShownQuery] = {
+    val now = running.values.asScala.toSeq
+    now.map(run => ShownQuery(run, run.report, isRunning = true)) ++
+      stopped.values.asScala.flatMap(_.shown)
   }
 
   /** Finds or creates the watermark of a run, on the query's thread, before its first offset. */
@@ -66,7 +73,8 @@ private[spark] object QueryWatermarks {
     watermark.close()
     stopped.values.removeIf(_.report.isEmpty)
     val last = watermark.report.copy(isHolding = false) // a stopped run does not pause its clock
-    stopped.put((watermark.owner, watermark.queryId), new StoppedQuery(watermark, last)): Unit
+    val shown = ShownQuery(watermark, last, isRunning = false)
+    stopped.put((watermark.owner, watermark.queryId), new StoppedQuery(watermark.name, shown)): Unit
   }
 
   /** The report of a query's last batch, for a query that runs or has stopped in this driver. None
@@ -108,4 +116,22 @@ private[spark] object QueryWatermarks {
       .filter(_.owner == SparkInternals.sessionId(session))
       .filter(run => PlanNodes.watermarks(run.analyzedPlan).nonEmpty)
       .map(run => WatermarkReport.beforeFirstBatch(run.nowMs * 1000))
+}
+
+/** A query as Spark's UI shows it.
+  *
+  * @param points
+  *   its last batches
+  */
+private[query] final case class ShownQuery(
+    runId: UUID,
+    title: String,
+    isRunning: Boolean,
+    points: Seq[BatchPoint],
+    report: Option[WatermarkReport]
+)
+
+private[run] object ShownQuery {
+  def apply(run: QueryWatermark, report: WatermarkReport, isRunning: Boolean): ShownQuery =
+    ShownQuery(run.runId, run.title, isRunning, run.points, Some(report))
 }

@@ -10,6 +10,7 @@ import org.apache.spark.util.SerializableConfiguration
 import io.eventtide.spark.checkpoint.{BatchLedger, CheckpointStructure, RunEpoch}
 import io.eventtide.spark.latelog.LateRows
 import io.eventtide.spark.query.monitor.{
+  BatchTrail,
   MetricsSnapshot,
   NextClosing,
   Outlook,
@@ -50,6 +51,7 @@ private[run] final class RunState(
   val ticks = new TickSchedule
   val drain = new DrainedQuery(query)
   val backlogs = new SourceBacklogs(query, ownInputs.partitionInputs)
+  val trail = new BatchTrail
   val bounds = new BroadcastBounds(query.session.sparkContext)
 
   /** Serialized once: its thousand properties take milliseconds. */

@@ -1,0 +1,33 @@
+// A query: what holds its watermark, its charts and its substreams.
+const eventtideQuery = (() => {
+  const views = new Map();
+
+  function part(place, name, title, show) {
+    let section = place.querySelector(`[data-part="${name}"]`);
+    if (!section) {
+      section = d3.select(place).append("section").attr("data-part", name).node();
+      d3.select(section).append("h3").text(title);
+      d3.select(section).append("div").attr("class", "chart");
+    }
+    show(section.querySelector(".chart"));
+  }
+
+  /** Shows the data, or shows newer data in the same place. */
+  function show(place, data) {
+    if (!place.querySelector(".blame")) d3.select(place).append("p").attr("class", "blame");
+    place.querySelector(".blame").textContent = data.blame;
+    part(place, "time", "Event time", chart => eventtideCharts.time(chart, data));
+    part(place, "late", "Late rows", chart => eventtideCharts.late(chart, data));
+    data.inputs.forEach(input => {
+      const label = input.name || (data.inputs.length > 1 ? `input ${input.position}` : "");
+      const of = label ? `: ${label}` : "";
+      if (!views.has(input.position)) views.set(input.position, eventtideSubstreams.view());
+      part(place, `substreams-${input.position}`, `Substreams${of}`, table =>
+        eventtideSubstreams.show(table, input, views.get(input.position)));
+      part(place, `curve-${input.position}`, `What each lag costs${of}`, chart =>
+        eventtideCharts.curve(chart, input));
+    });
+  }
+
+  return {show};
+})();

@@ -1,0 +1,47 @@
+package io.eventtide.spark.query.history
+
+import org.apache.hadoop.conf.Configuration
+import org.apache.hadoop.fs.Path
+
+import io.eventtide.spark.query.monitor.BatchPoint
+
+/** The last batches of a checkpoint as a page of HTML that needs no network. */
+private[spark] final class Timeline(checkpoint: Path, conf: Configuration) {
+  private val root = checkpoint.getFileSystem(conf).makeQualified(checkpoint)
+
+  /** The data of the page. */
+  private def json: String = {
+    val history = WatermarkHistory.read(root, conf)
+    val points = history.reports.map(BatchPoint.of)
+    TimelineJson.of(root.toString, points, history.last).toString
+  }
+
+  def html: String = {
+    val scripts = PageFiles.d3 +: PageFiles.Scripts.map(PageFiles.read)
+    // Names come from the data, and must not end the element.
+    val data = json.replace("<", "\\u003c")
+    s"""<!doctype html>
+       |<html lang="en">
+       |<head>
+       |<meta charset="utf-8">
+       |<meta name="viewport" content="width=device-width, initial-scale=1">
+       |<title>Eventtide timeline</title>
+       |<style>
+       |body { font: 15px system-ui, sans-serif; margin: 1.5em; color-scheme: light dark; }
+       |${PageFiles.read(PageFiles.Style)}</style>
+       |</head>
+       |<body>
+       |<main class="eventtide page"><h1>Eventtide timeline</h1><p id="title"></p></main>
+       |<script type="application/json" id="data">$data</script>
+       |""".stripMargin +
+      scripts.map(script => s"<script>$script</script>\n").mkString +
+      """<script>
+        |const data = JSON.parse(document.getElementById("data").textContent);
+        |document.getElementById("title").textContent = data.title;
+        |eventtideQuery.show(document.querySelector("main"), data);
+        |</script>
+        |</body>
+        |</html>
+        |""".stripMargin
+  }
+}

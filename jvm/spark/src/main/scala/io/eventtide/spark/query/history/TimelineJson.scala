@@ -1,0 +1,51 @@
+package io.eventtide.spark.query.history
+
+import com.fasterxml.jackson.databind.ObjectMapper
+import com.fasterxml.jackson.databind.node.{ArrayNode, ObjectNode}
+
+import io.eventtide.spark.query.monitor.{BatchPoint, InputReport, WatermarkReport}
+
+/** What a page shows about a query, as JSON: its last batches, and its substreams after the last
+  * one. Times are in microseconds.
+  */
+private[query] object TimelineJson {
+  private val mapper = new ObjectMapper()
+
+  /** The late share for which a page shows the lag. */
+  private val Share = 0.001
+
+  /** @param last
+    *   the report on the last batch
+    */
+  def of(title: String, points: Iterator[BatchPoint], last: Option[WatermarkReport]): ObjectNode = {
+    val node = mapper.createObjectNode().put("title", title)
+    node.put("blame", last.fold("No batch has ended yet.")(_.blame))
+    val batches = node.putArray("batches")
+    points.foreach(write(_, batches.addObject()))
+    val inputs = node.putArray("inputs")
+    last.foreach(writeInputs(_, inputs))
+    node
+  }
+
+  private def write(point: BatchPoint, node: ObjectNode): Unit = {
+    node.put("id", point.batchId).put("at", point.atMicros).put("onTime", point.onTime)
+    putTime(node, "watermark", point.watermark)
+    putTime(node, "leader", point.leader)
+    val late = node.putObject("late")
+    point.late.foreachEntry((reason, rows) => late.put(reason, rows))
+  }
+
+  private def writeInputs(report: WatermarkReport, array: ArrayNode): Unit =
+    report.inputs.foreach { input =>
+      val node = array.addObject()
+      input.write(node)
+      val lags = node.putObject("lags")
+      lags.put("now", input.settings.policy.lag)
+      lagFor(input).foreach(lags.put("for 0.1% late", _))
+    }
+
+  private def lagFor(input: InputReport): Option[Long] = input.disorder.map(_.lagFor(1 - Share))
+
+  private def putTime(node: ObjectNode, field: String, micros: Option[Long]): Unit =
+    micros.fold(node.putNull(field))(node.put(field, _)): Unit
+}

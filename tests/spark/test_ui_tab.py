@@ -1,0 +1,88 @@
+"""The tab Eventtide of Spark's UI, of a query that runs."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+import time
+from typing import TYPE_CHECKING, Any
+from urllib.request import urlopen
+
+import pytest
+
+from tests.pages import ROOT
+from tests.spark.browser import BROWSER, shown
+from tests.spark.kafka import PATIENCE
+from tests.spark.ui_job import HOSTILE
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+@pytest.fixture(scope="module")
+def tab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """Return the address of the tab of a query in a process of its own."""
+    folder = tmp_path_factory.mktemp("ui")
+    job = subprocess.Popen(  # noqa: S603 - our own program
+        [sys.executable, "-m", "tests.spark.ui_job", str(folder)],
+        stdout=subprocess.PIPE,
+        text=True,
+        cwd=ROOT,
+        env={**os.environ, "SPARK_LOCAL_IP": "127.0.0.1"},
+    )
+    assert job.stdout is not None
+    try:
+        yield next(line for line in job.stdout if line.startswith("http")).strip() + "/eventtide/"
+    finally:
+        job.kill()
+        job.communicate()
+
+
+def fetched(address: str) -> str:
+    """Return what is at an address."""
+    with urlopen(address) as answer:  # noqa: S310 - of this machine
+        return str(answer.read().decode())
+
+
+def data(tab: str, query: str = "") -> dict[str, Any]:
+    """Return what the page asks for."""
+    answer: dict[str, Any] = json.loads(fetched(f"{tab}json/?query={query}"))
+    return answer
+
+
+def test_the_page_has_files_only(tab: str) -> None:
+    """Spark's content policy allows no script in a page; each file is served."""
+    page = fetched(tab)
+    [main] = re.findall(r"<main[^>]*>", page)
+    assert 'data-url="/eventtide/json/"' in main
+    own = re.findall(r'(?:src|href)="(/(?:eventtide/.+?|static/d3.min.js))"', page)
+    assert len(own) == 6
+    for file in own:
+        assert fetched(tab.replace("/eventtide/", file))
+
+
+def test_the_data_follow_the_query(tab: str) -> None:
+    """The chosen query, or the first one for an id that is not known."""
+    first = data(tab)
+    [query] = first["queries"]
+    assert (query["title"], query["running"]) == ("visits", True)
+    assert first["query"]["blame"].startswith(f"'{HOSTILE}' holds the watermark")
+    until = time.monotonic() + PATIENCE
+    while len(data(tab, query["id"])["query"]["batches"]) <= len(first["query"]["batches"]):
+        assert time.monotonic() < until
+        time.sleep(0.2)
+    assert data(tab, "no%20such%20query")["query"]["id"] == query["id"]
+
+
+@pytest.mark.skipif(BROWSER is None, reason="needs chromium on the PATH")
+@pytest.mark.parametrize("width", [1200, 400])
+def test_a_browser_shows_it(tab: str, width: int) -> None:
+    """A name is text, whatever it is; the substream that holds the watermark is marked."""
+    dom = shown(tab, width)
+    [holder] = re.findall(r'<tr class="holder">(.*?)</tr>', dom)
+    assert holder.startswith("<td>&lt;/script&gt;&lt;img src=x onerror=alert(1)&gt;</td>")
+    assert "<img src=x" not in dom
+    assert '<svg role="img"' in dom
