@@ -23,6 +23,7 @@ WITHOUT_CONNECT: Mapping[str, Sequence[str]] = MappingProxyType(
             "test_repartition.py::test_a_run_that_begins_meanwhile_goes_on",
             "test_script_rows.py",
             "test_start_conflicts.py",
+            "test_timeline.py",
             "test_window_restart.py::test_spark_refuses_to_repartition_the_state",
         ),
         "makes sessions or drivers of its own": (
@@ -35,6 +36,7 @@ WITHOUT_CONNECT: Mapping[str, Sequence[str]] = MappingProxyType(
             "test_session_kinds.py",
             "test_tutorial.py",
             "test_two_drivers.py",
+            "test_ui_tab.py",
             "test_window_kill.py",
         ),
         "has functions that use objects of this process": (

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import eventtide as et
 import pytest
-from eventtide import WatermarkPolicies, _jvm
+from eventtide import WatermarkPolicies
 from eventtide.testing import Script
 from pyspark.sql import functions as F  # noqa: N812 - PySpark's own convention
 
@@ -35,6 +35,8 @@ def counts(events: DataFrame) -> WindowBuilder:
 @pytest.fixture(scope="module")
 def page(spark: SparkSession) -> str:
     """Return the page of a query with late rows and a hostile name."""
+    from eventtide import _jvm  # noqa: PLC0415 - a client of Spark Connect has no py4j
+
     users = ["a", "b", HOSTILE]
     with Script(counts, "ts timestamp, user string") as script:
         for second in range(10, 310, 10):

@@ -49,21 +49,17 @@ const eventtideCharts = (() => {
         [at[i], batch.watermark === null ? null : millis(batch.watermark)]),
     };
     const events = [...series.leader, ...series.watermark].map(p => p[1]).filter(t => t !== null);
-    const sample = (data.sample || []).map(row => row.map(millis));
     if (!events.length) { place.textContent = "No batch has a watermark yet."; return; }
     const chart = canvas(place, "Event time over the time of batches", 240);
     const x = d3.scaleUtc(d3.extent(at), [0, chart.width]);
-    const y = d3.scaleUtc(d3.extent([...events, ...sample.map(p => p[1])]), [chart.height, 0]).nice();
+    const y = d3.scaleUtc(d3.extent(events), [chart.height, 0]).nice();
     axes(chart, d3.axisBottom(x).ticks(chart.width / 110).tickFormat(clockTime),
       d3.axisLeft(y).ticks(5).tickFormat(clockTime));
-    const inside = chart.plot.append("g");
-    inside.selectAll("circle").data(sample).join("circle").attr("class", "row").attr("r", 1.5)
-      .attr("cx", p => x(p[0])).attr("cy", p => y(p[1]));
     const [low, high] = y.domain();
     const clock = series.clock.filter(p => p[1] >= +low && p[1] <= +high);
-    line(inside, clock, x, y, "clock");
-    line(inside, series.leader, x, y, "leader");
-    line(inside, series.watermark, x, y, "watermark");
+    line(chart.plot, clock, x, y, "clock");
+    line(chart.plot, series.leader, x, y, "leader");
+    line(chart.plot, series.watermark, x, y, "watermark");
     legend(place, [["watermark", "watermark"], ["leader", "the leading substream"],
       ["clock", "the clock"]].slice(0, clock.length ? 3 : 2));
   }

@@ -14,8 +14,9 @@ const eventtideSubstreams = (() => {
   ];
 
   function utc(micros) {
-    if (micros === null) return "-";
-    return new Date(micros / 1000).toISOString().replace("T", " ").replace(/\.?0*Z$/, "");
+    const date = new Date(micros / 1000);
+    if (micros === null || isNaN(date)) return "-"; // a date has 275 760 years at most
+    return date.toISOString().replace("T", " ").replace(/\.?0*Z$/, "");
   }
 
   /** Shows an input; `view` keeps the order and the search from one update to the next. */
@@ -23,8 +24,7 @@ const eventtideSubstreams = (() => {
     const top = d3.max(input.substreams, one => one.top);
     const rows = input.substreams.map(one =>
       ({...one, lag: one.top === null || top === undefined ? null : top - one.top}));
-    const active = rows.filter(one => one.state === "ACTIVE" || one.state === "active");
-    const holder = d3.least(active, one => one.watermark ?? -Infinity);
+    const holder = d3.least(rows.filter(one => one.state !== "idle"), one => one.watermark ?? -Infinity);
     const found = rows.filter(one => one.name.includes(view.search));
     const column = columns[view.column];
     const order = view.ascending ? d3.ascending : d3.descending;
