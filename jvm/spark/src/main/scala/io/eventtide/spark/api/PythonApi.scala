@@ -5,6 +5,7 @@ import java.util.{List => JList, Map => JMap, UUID}
 
 import scala.jdk.CollectionConverters._
 
+import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.Path
 import org.apache.spark.sql.classic
 import org.apache.spark.sql.eventtide.{StreamExecutionAccess, TestQuery}
@@ -162,8 +163,7 @@ object PythonApi {
     */
   def checkpointJson(session: SparkSession, checkpoint: String, plan: DataFrame): String = {
     val analyzed = Option(plan).map(asClassic(_).queryExecution.analyzed)
-    val conf = asClassic(session).sessionState.newHadoopConf()
-    new CheckpointReport(new Path(checkpoint), conf, analyzed).json
+    new CheckpointReport(new Path(checkpoint), conf(session), analyzed).json
   }
 
   /** Explains why a window is open or has closed, or why a row was late.
@@ -172,13 +172,13 @@ object PythonApi {
     *   its options; see `WhyQuestion`
     */
   def why(session: SparkSession, checkpoint: String, question: JMap[String, String]): String = {
-    val conf = asClassic(session).sessionState.newHadoopConf()
-    new Why(new Path(checkpoint), conf).answer(WhyQuestion.read(question.asScala.toMap))
+    val of = new Why(new Path(checkpoint), conf(session))
+    of.answer(WhyQuestion.read(question.asScala.toMap))
   }
 
   /** The last batches of a checkpoint as a page of HTML. */
   def timeline(session: SparkSession, checkpoint: String): String =
-    new Timeline(new Path(checkpoint), asClassic(session).sessionState.newHadoopConf()).html
+    new Timeline(new Path(checkpoint), conf(session)).html
 
   /** Finds the late files of a checkpoint that do not count. Deletes them, unless `dryRun` is set.
     *
@@ -191,8 +191,7 @@ object PythonApi {
       dryRun: Boolean,
       lateTo: JList[String]
   ): JList[String] = {
-    val conf = asClassic(session).sessionState.newHadoopConf()
-    val orphans = new LateOrphans(new Path(checkpoint), conf)
+    val orphans = new LateOrphans(new Path(checkpoint), conf(session))
     val found = if (dryRun) orphans.find() else orphans.clean(lateTo.asScala.toSeq)
     found.map(_.path.toString).asJava
   }
@@ -209,9 +208,8 @@ object PythonApi {
   /** Removes a reading stream from a late log, so that the log's retention no longer waits for it.
     */
   def forgetLateReader(session: SparkSession, checkpoint: String, reader: String): Unit = {
-    val conf = asClassic(session).sessionState.newHadoopConf()
-    val path = new Path(checkpoint)
-    new LateReaders(path.getFileSystem(conf).makeQualified(path), conf).forget(reader)
+    val (path, of) = (new Path(checkpoint), conf(session))
+    new LateReaders(path.getFileSystem(of).makeQualified(path), of).forget(reader)
   }
 
   /** Changes the number of partitions of the state of a checkpoint's windows. Returns the number
@@ -255,6 +253,9 @@ object PythonApi {
 
   /** Runs the last window of a plan in the kernel, without Spark. */
   def kernelRun(results: DataFrame): KernelOracle = KernelOracle.of(asClassic(results))
+
+  private def conf(session: SparkSession): Configuration =
+    asClassic(session).sessionState.newHadoopConf()
 
   private def asClassic(session: SparkSession): classic.SparkSession =
     session.asInstanceOf[classic.SparkSession]

@@ -7,13 +7,12 @@ import io.eventtide.spark.query.monitor.BatchPoint
 
 /** The last batches of a checkpoint as a page of HTML that needs no network. */
 private[spark] final class Timeline(checkpoint: Path, conf: Configuration) {
-  private val root = checkpoint.getFileSystem(conf).makeQualified(checkpoint)
 
   /** The data of the page. */
   private def json: String = {
-    val history = WatermarkHistory.read(root, conf)
+    val history = WatermarkHistory.read(checkpoint, conf)
     val points = history.reports.map(BatchPoint.of)
-    TimelineJson.of(root.toString, points, history.last).toString
+    TimelineJson.of(history.root.toString, points, history.last).toString
   }
 
   def html: String = {

@@ -29,8 +29,8 @@ private[query] object TimelineJson {
 
   private def write(point: BatchPoint, node: ObjectNode): Unit = {
     node.put("id", point.batchId).put("at", point.atMicros).put("onTime", point.onTime)
-    putTime(node, "watermark", point.watermark)
-    putTime(node, "leader", point.leader)
+    WatermarkReport.putTime(node, "watermark", point.watermark)
+    WatermarkReport.putTime(node, "leader", point.leader)
     val late = node.putObject("late")
     point.late.foreachEntry((reason, rows) => late.put(reason, rows))
   }
@@ -45,7 +45,4 @@ private[query] object TimelineJson {
     }
 
   private def lagFor(input: InputReport): Option[Long] = input.disorder.map(_.lagFor(1 - Share))
-
-  private def putTime(node: ObjectNode, field: String, micros: Option[Long]): Unit =
-    micros.fold(node.putNull(field))(node.put(field, _)): Unit
 }

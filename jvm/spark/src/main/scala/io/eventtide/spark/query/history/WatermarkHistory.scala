@@ -13,10 +13,13 @@ import io.eventtide.spark.checkpoint.{
 }
 import io.eventtide.spark.latelog.LateIndexReader
 import io.eventtide.spark.query.monitor.WatermarkReport
+import io.eventtide.spark.query.run.QueryInputs
 
 /** The watermarks of a query after its last committed batches, the oldest first: those that the
   * ledger still has. Spark's setting `minBatchesToRetain` says how many.
   *
+  * @param root
+  *   the checkpoint location
   * @param plan
   *   the plan of the checkpoint
   * @param batches
@@ -25,6 +28,7 @@ import io.eventtide.spark.query.monitor.WatermarkReport
   *   the time of a batch in microseconds; 0 if it is not known
   */
 private[query] final class WatermarkHistory(
+    val root: Path,
     val plan: CheckpointStructure,
     batches: IndexedSeq[Seq[LedgerEntry]],
     timeOf: Long => Long
@@ -38,7 +42,7 @@ private[query] final class WatermarkHistory(
 
   /** The first batch at whose end the watermark had reached a time; None if it has not. */
   def reached(micros: Long): Option[Reached] = {
-    val target = WatermarkHistory.wholeMs(micros)
+    val target = QueryInputs.wholeMs(micros)
     batches.indexWhere(_.last.emittedMicros.exists(_ >= target)) match {
       case -1 => None
       case 0 => Some(Reached.Before(report(batches.head)))
@@ -54,17 +58,15 @@ private[query] final class WatermarkHistory(
 private[query] object WatermarkHistory {
 
   /** Reads a checkpoint, whose query may be running. */
-  def read(root: Path, conf: Configuration): WatermarkHistory = {
+  def read(checkpoint: Path, conf: Configuration): WatermarkHistory = {
+    val root = checkpoint.getFileSystem(conf).makeQualified(checkpoint)
     val offsets = new OffsetFiles(root, conf)
     if (offsets.lastBatch.isEmpty) throw EventtideException("CHECKPOINT_EMPTY", "root" -> root)
     val committed = new LateIndexReader(root, conf).lastCommitted.getOrElse(-1L)
     val plan = new PlanFile(root, committed, conf).plan
     val chains = BatchLedger.reading(root, conf)(_.chains(committed))
-    new WatermarkHistory(plan, chains.toIndexedSeq, offsets.timeOf(_).getOrElse(0L))
+    new WatermarkHistory(root, plan, chains.toIndexedSeq, offsets.timeOf(_).getOrElse(0L))
   }
-
-  /** Rounds up to milliseconds, because the watermark reported to Spark is rounded down. */
-  private[history] def wholeMs(micros: Long): Long = -Math.floorDiv(-micros, 1000L) * 1000L
 }
 
 /** When a watermark reached a time. */

@@ -49,11 +49,11 @@ private[history] final case class WatermarkMove(
 
   private def held(holder: Holder): String = {
     val others = holders.length - 1
-    val with_ =
+    val company =
       if (others == 0) "" else if (others == 1) " and another one" else s" and $others others"
     val where =
       holder.line.watermarkMicros.fold("it, with no watermark yet")(at => s"it at ${utc(at)}")
-    s"${quoted(holder.line.name)}$with_ held $where"
+    s"${quoted(holder.line.name)}$company held $where"
   }
 
   private def released(holder: Holder): String = {

@@ -9,13 +9,13 @@ import io.eventtide.spark.options.{Durations, StoredWindow}
 import io.eventtide.spark.query.history.WhyQuestion.{OfLateRow, OfWindow}
 import io.eventtide.spark.query.monitor.WatermarkDiagnosis.{quoted, time, utc}
 import io.eventtide.spark.query.monitor.{SubstreamReportLine, WatermarkReport}
+import io.eventtide.spark.query.run.QueryInputs
 
 /** Says why a window is open or has closed, and why a row was late, from a checkpoint alone. Times
   * are in microseconds.
   */
 private[spark] final class Why(checkpoint: Path, conf: Configuration) {
-  private val root = checkpoint.getFileSystem(conf).makeQualified(checkpoint)
-  private val history = WatermarkHistory.read(root, conf)
+  private val history = WatermarkHistory.read(checkpoint, conf)
 
   def answer(question: WhyQuestion): String = question match {
     case of: OfWindow => ofWindow(of)
@@ -58,7 +58,7 @@ private[spark] final class Why(checkpoint: Path, conf: Configuration) {
       case Some(Reached.Before(oldest)) => s" ${before(oldest)}"
       case Some(Reached.In(move)) => s" ${move.text}" + ofOwn(row, move.before)
     }
-    val more = Durations.inWords(WatermarkHistory.wholeMs(row.watermark - lateFrom + 1))
+    val more = Durations.inWords(QueryInputs.wholeMs(row.watermark - lateFrom + 1))
     s"$came$cause With a lag longer by $more, it would have been on time."
   }
 
@@ -80,7 +80,7 @@ private[spark] final class Why(checkpoint: Path, conf: Configuration) {
       throw EventtideException(
         "WHY_NO_WINDOW",
         "window" -> position,
-        "root" -> root,
+        "root" -> history.root,
         "count" -> windows.length
       )
     }

@@ -264,8 +264,8 @@ private[query] object QueryInputs {
     curveRows
   )
 
-  // Rounds up, because the watermark reported to Spark is rounded down.
-  private def wholeMs(micros: Long): Long = -Math.floorDiv(-micros, 1000L) * 1000
+  /** Rounds up to milliseconds, because the watermark reported to Spark is rounded down. */
+  private[query] def wholeMs(micros: Long): Long = -Math.floorDiv(-micros, 1000L) * 1000
 
   /** The minimum step by which the clock moves a watermark without a throttle: 1 s. */
   private val UnthrottledStep = 1000000L

@@ -40,8 +40,7 @@ object ScriptedTab {
   /** Adds a tab to the UI of an application, once; does nothing if the application has no UI. */
   def attach(context: SparkContext, content: TabContent): Unit = context.ui.foreach(add(_, content))
 
-  /** Adds a tab to a UI, also to that of the history server. */
-  def add(ui: SparkUI, content: TabContent): Unit = ui.synchronized {
+  private def add(ui: SparkUI, content: TabContent): Unit = ui.synchronized {
     if (!ui.getTabs.exists(_.prefix == content.path)) {
       content.styles.foreach(addFile(ui, content, "text/css", _))
       content.scripts.foreach(addFile(ui, content, "text/javascript", _))
