@@ -41,14 +41,19 @@ WORKLOAD = (
 class Case:
     """Windows and keys; rows of a micro-batch of ours, and seconds of event time elsewhere.
 
-    Ours may run with a smaller micro-batch too.
+    Ours may run with smaller micro-batches too.
     """
 
     windows: Windows
     keys: int
     rows: int
     seconds: int
-    small: int | None = None
+    smaller: tuple[int, ...] = ()
+
+    @property
+    def batches(self) -> tuple[int, ...]:
+        """Rows of all micro-batches that ours runs with."""
+        return (self.rows, *self.smaller)
 
     @property
     def full(self) -> int:
@@ -70,17 +75,16 @@ class Case:
 class Ours:
     """Rows a second in each run of Spark's, and what windows answered.
 
-    With windows, with windows and small micro-batches, and without windows.
+    With windows, by the rows of a micro-batch, and without windows.
     """
 
-    window: list[float]
-    small: list[float]
+    windows: dict[int, list[float]]
     batch: list[float]
     answers: answers.Answers
 
 
 CASES = (
-    Case(Windows(60, 1), FEW, 20_000_000, 160, small=500_000),
+    Case(Windows(60, 1), FEW, 20_000_000, 160, smaller=(5_000_000, 500_000)),
     Case(Windows(60, 1), MANY, 20_000_000, 84),
     Case(Windows(10, 1), FEW, 20_000_000, 160),
     Case(Windows(10, 1), MANY, 20_000_000, 40),
@@ -91,7 +95,7 @@ BATCH_ROWS = 5  # times those of a micro-batch, in a batch query
 
 # Many keys take Flink minutes.
 QUICK = tuple(
-    replace(case, rows=5_000_000, seconds=case.windows.size + 32)
+    replace(case, rows=5_000_000, smaller=case.smaller[1:], seconds=case.windows.size + 32)
     for case in CASES
     if case.keys == FEW
 )
@@ -117,13 +121,12 @@ def _theirs(case: Case, effort: Effort) -> dict[str, Runs]:
 
 def _ours(spark: SparkSession, case: Case, effort: Effort) -> Ours:
     print(f"Spark: {case}", flush=True)
-    query = _query(spark, case)
-    window = [_run(query, case) for _ in range(effort.runs)]
-    small: list[float] = []
-    if case.small is not None:
-        part = replace(case, rows=case.small)
-        small = [_run(_query(spark, part), part) for _ in range(effort.runs)]
-    return Ours(window, small, _batch(spark, case, effort), answers.of_stream(query, case.full))
+    windows = {}
+    for rows in case.batches:
+        part = replace(case, rows=rows)
+        windows[rows] = [_run(_query(spark, part), part) for _ in range(effort.runs)]
+    found = answers.of_stream(_query(spark, case), case.full)
+    return Ours(windows, _batch(spark, case, effort), found)
 
 
 def _query(spark: SparkSession, case: Case) -> DataFrame:
@@ -160,17 +163,16 @@ def _figures(case: Case, ours: Ours, theirs: dict[str, Runs], effort: Effort) ->
             "theirs_whole_run": _millions(runs.whole),
             "equal_results": f"{same:,}",
         }
-        yield _figure(case, ours.window, settings, engine, runs.steady)
-        if case.small is not None:
-            small = replace(case, rows=case.small)
-            yield _figure(small, ours.small, settings, engine, runs.steady)
+        for rows, found in ours.windows.items():
+            yield _figure(replace(case, rows=rows), found, settings, engine, runs.steady)
     settings = {
         "theirs_events": f"{BATCH_ROWS * case.rows:,}",
         "theirs_runs": str(effort),
         "theirs_whole_run": _millions(ours.batch),
         "equal_results": "no windows",
     }
-    yield _figure(case, ours.window, settings, BATCH, ours.batch)
+    for rows, found in ours.windows.items():
+        yield _figure(replace(case, rows=rows), found, settings, BATCH, ours.batch)
 
 
 def _figure(
