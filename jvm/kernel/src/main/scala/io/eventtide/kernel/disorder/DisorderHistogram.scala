@@ -7,6 +7,8 @@ import java.io.ObjectInput
 import java.io.ObjectOutput
 
 import io.eventtide.kernel.StateVersion
+import io.eventtide.kernel.Varint
+import io.eventtide.kernel.time.Clamped
 
 /** Counts rows by their disorder: how far a row is behind the time that event time had reached before
   * it. With a fixed lag, the rows whose disorder exceeds the lag are late.
@@ -91,6 +93,21 @@ final class DisorderHistogram extends Externalizable {
     }
     // The rows of `step` and above are at most `most`, so the lag is that of the step below.
     endOf(math.max(0, step - 1))
+  }
+
+  /** The share of the rows between two times that comes when event time has reached a later time or
+    * after that, if the rows are spread evenly over the time between; not a number without rows.
+    *
+    * @param length the time between the two, more than zero
+    * @param after the distance from the later one of the two to the time that is reached
+    */
+  def shareAfter(length: Long, after: Long): Double = {
+    var missing = 0.0
+    foreach { (disorder, rows) =>
+      val beyond = Clamped.subtract(disorder, after).toDouble / length
+      missing += rows * math.max(0.0, math.min(beyond, 1.0))
+    }
+    missing / total
   }
 
   /** Visits the steps that have rows, from the lowest disorder to the highest one. */

@@ -6,6 +6,7 @@ import java.io.DataOutput
 import scala.collection.mutable.ArrayBuffer
 
 import io.eventtide.kernel.StateVersion
+import io.eventtide.kernel.Varint
 import io.eventtide.kernel.time.Clamped
 
 /** The disorder of an input: of its recent rows, of the last hour and of about a week.
@@ -23,8 +24,7 @@ import io.eventtide.kernel.time.Clamped
 final class DisorderHistory(memory: Long, hour: Long) {
   import DisorderHistory._
 
-  private val recentRows = new DisorderHistogram
-  private var sinceHalved = 0L
+  private val latest = new RecentDisorder(memory)
   private var presentHour = NoHour
   private var present = new DisorderHistogram
   private var previous = new DisorderHistogram
@@ -34,7 +34,7 @@ final class DisorderHistory(memory: Long, hour: Long) {
   private val unsaved = ArrayBuffer.empty[(Long, DisorderHistogram)]
 
   /** The disorder of about the last `memory` rows; do not change it. */
-  def recent: DisorderHistogram = recentRows
+  def recent: DisorderHistogram = latest.rows
 
   /** The disorder of the rows of the present hour and of the one before it. */
   def lastHour: DisorderHistogram = DisorderHistogram.sum(Seq(present, previous))
@@ -51,13 +51,7 @@ final class DisorderHistory(memory: Long, hour: Long) {
   private def add(now: Long, batch: DisorderHistogram, memory: Long): Unit = {
     advance(Math.floorDiv(now, hour))
     present.merge(batch)
-    recentRows.merge(batch)
-    sinceHalved += batch.rows
-    // Once a batch: of a batch with several times the memory, a part would be the whole.
-    if (sinceHalved >= memory) {
-      recentRows.halve()
-      sinceHalved = 0
-    }
+    latest.add(batch, memory): Unit
   }
 
   private def advance(to: Long): Unit = if (to > presentHour) {
@@ -100,8 +94,7 @@ final class DisorderHistory(memory: Long, hour: Long) {
 
   private def saveWhole(out: DataOutput): Unit = {
     out.writeLong(memory)
-    recentRows.save(out)
-    out.writeLong(sinceHalved)
+    latest.save(out)
     out.writeLong(presentHour)
     Seq(present, previous, earlier).foreach(_.save(out))
     out.writeLong(hoursOfWeek)
@@ -122,8 +115,7 @@ final class DisorderHistory(memory: Long, hour: Long) {
 
   private def restoreWhole(in: DataInput): Unit = {
     savedMemory = in.readLong()
-    recentRows.restore(in)
-    sinceHalved = in.readLong()
+    latest.restore(in)
     presentHour = in.readLong()
     Seq(present, previous, earlier).foreach(_.restore(in))
     hoursOfWeek = in.readLong()

@@ -30,7 +30,7 @@ final case class LateTargetSpec(
   *   - '''Units:''' the lag is in the unit of disorders.
   *   - '''Edges:''' until ten late rows are expected, the lag is the highest disorder so far, at least
   *     `start`. With a target of zero it stays so.
-  *   - '''Restart:''' format 1: the histogram, the number of rows, the rows since it was halved, and the
+  *   - '''Restart:''' format 1: the histogram, the rows since it was halved, the number of rows, and the
   *     balance. The parameters may change.
   *   - '''Source:''' Eventtide. Adaptive conformal inference (Gibbs and Candes, 2021) corrects the level
   *     of a quantile by its misses in the same way.
@@ -38,9 +38,8 @@ final case class LateTargetSpec(
 final class LateTarget(spec: LateTargetSpec) {
   import LateTarget._
 
-  private val recent = new DisorderHistogram
+  private val latest = new RecentDisorder(spec.memory)
   private var rows = 0L
-  private var sinceHalved = 0L
   private var balance = 0L // late rows minus the rows that may be late, in millionths of a row
   private var learnt = math.min(spec.start, spec.maxLag)
 
@@ -53,21 +52,14 @@ final class LateTarget(spec: LateTargetSpec) {
     * @param late the number of its rows that were late
     */
   def observe(batch: DisorderHistogram, late: Long): Unit = if (batch.rows > 0) {
-    recent.merge(batch)
     rows += batch.rows
-    sinceHalved += batch.rows
-    if (sinceHalved >= spec.memory) forget()
+    if (latest.add(batch) && spec.forgives) balance /= 2
     val more = Clamped.subtract(Clamped.multiply(late, Million), allowed(batch.rows))
     balance = math.max(-allowance, Clamped.add(balance, more))
     learn()
   }
 
-  // A batch with several times the memory is forgotten once, since a part of it would be the whole.
-  private def forget(): Unit = {
-    recent.halve()
-    sinceHalved = 0
-    if (spec.forgives) balance /= 2
-  }
+  private def recent = latest.rows
 
   private def learn(): Unit = {
     val isEarly = allowed(rows) < FewLate * Million
@@ -97,18 +89,16 @@ final class LateTarget(spec: LateTargetSpec) {
 
   def save(out: DataOutput): Unit = {
     StateVersion.write(out, Version)
-    recent.save(out)
+    latest.save(out)
     out.writeLong(rows)
-    out.writeLong(sinceHalved)
     out.writeLong(balance)
   }
 
   /** Restores what `save` wrote, possibly under other parameters; only for a new instance. */
   def restore(in: DataInput): Unit = {
     StateVersion.read(in, "late target", Version)
-    recent.restore(in)
+    latest.restore(in)
     rows = in.readLong()
-    sinceHalved = in.readLong()
     balance = in.readLong()
     if (rows > 0) learn()
   }

@@ -9,12 +9,13 @@ import io.eventtide.kernel.InvalidArgument
 final class FrameSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
 
   private val frames = for {
-    size <- Gen.oneOf(Gen.choose(1L, 20L), Gen.choose(1L, Long.MaxValue))
+    size <- Gen.oneOf(Gen.choose(1L, 20L), Gen.choose(1L, 1L << 40), Gen.choose(1L, Long.MaxValue))
     offset <- Gen.choose(0L, size - 1)
   } yield Frame(size, offset)
 
   private val times = Gen.oneOf(
     Gen.choose(-50L, 50L),
+    Gen.choose(0L, 1L << 53),
     Gen.choose(Long.MinValue, Long.MinValue + 50),
     Gen.choose(Long.MaxValue - 50, Long.MaxValue),
     Gen.long
@@ -46,6 +47,15 @@ final class FrameSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
       val below = boundaryBelow(frame, ts)
       assert(BigInt(frame.index(ts)) == (below - frame.offset) / frame.size)
       assert(frame.start(frame.index(ts)) == frame.floor(ts))
+    }
+  }
+
+  test("the times around a boundary of microseconds are in the frames at its sides") {
+    val sizes = Gen.oneOf(1L, 3L, 7L, 999983L, 1000000L, 86400000000L)
+    forAll(sizes, Gen.choose(0L, 1L << 52)) { (size, near) =>
+      val number = near / size
+      assert(Frame(size).index(number * size) == number)
+      assert(Frame(size).index(number * size - 1) == number - 1)
     }
   }
 

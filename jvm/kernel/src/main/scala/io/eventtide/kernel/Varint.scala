@@ -1,10 +1,10 @@
-package io.eventtide.kernel.disorder
+package io.eventtide.kernel
 
 import java.io.DataInput
 import java.io.DataOutput
 
 /** Integers of zero or more, seven bits in a byte: small ones are short. */
-private[disorder] object Varint {
+private[kernel] object Varint {
   def write(out: DataOutput, value: Long): Unit = {
     var rest = value
     while ((rest & ~0x7fL) != 0) {
