@@ -59,7 +59,7 @@ def test_the_page_has_files_only(tab: str) -> None:
     [main] = re.findall(r"<main[^>]*>", page)
     assert 'data-url="/eventtide/json/"' in main
     own = re.findall(r'(?:src|href)="(/(?:eventtide/.+?|static/d3.min.js))"', page)
-    assert len(own) == 6
+    assert len(own) == 7
     for file in own:
         assert fetched(tab.replace("/eventtide/", file))
 
@@ -85,3 +85,6 @@ def test_a_browser_shows_it(tab: str) -> None:
     assert holder.startswith("<td>&lt;/script&gt;&lt;img src=x onerror=alert(1)&gt;</td>")
     assert "<img src=x" not in dom
     assert '<svg role="img"' in dom
+    [windows] = re.findall(r'data-part="windows".*?<tbody>(.*?)</tbody>', dom, re.DOTALL)
+    assert re.match(r"<tr><td>tumbling\(", windows)
+    assert "<td>window [" in windows

@@ -115,6 +115,13 @@ const eventtideCharts = (() => {
     }
   }
 
+  /** A time in UTC. */
+  function utc(micros) {
+    const date = new Date(micros / 1000);
+    if (micros === null || isNaN(date)) return "-"; // a date has 275 760 years at most
+    return date.toISOString().replace("T", " ").replace(/\.?0*Z$/, "");
+  }
+
   /** A duration in microseconds, in its two largest units. */
   function duration(micros) {
     const units = [["d", 864e8], ["h", 36e8], ["m", 6e7], ["s", 1e6], ["ms", 1e3]];
@@ -127,5 +134,5 @@ const eventtideCharts = (() => {
     return (micros < 0 ? "-" : "") + (parts.join(" ") || "0s");
   }
 
-  return {time, late, curve, duration};
+  return {time, late, curve, duration, utc};
 })();

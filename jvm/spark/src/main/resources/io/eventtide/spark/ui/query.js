@@ -18,6 +18,11 @@ const eventtideQuery = (() => {
     place.querySelector(".blame").textContent = data.blame;
     part(place, "time", "Event time", chart => eventtideCharts.time(chart, data));
     part(place, "late", "Late rows", chart => eventtideCharts.late(chart, data));
+    if (data.windows.length) {
+      const last = data.batches[data.batches.length - 1];
+      part(place, "windows", "Windows", table =>
+        eventtideWindows.show(table, data.windows, last && last.watermark));
+    }
     data.inputs.forEach(input => {
       const label = input.name || (data.inputs.length > 1 ? `input ${input.position}` : "");
       const of = label ? `: ${label}` : "";

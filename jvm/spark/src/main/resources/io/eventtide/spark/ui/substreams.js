@@ -5,19 +5,13 @@ const eventtideSubstreams = (() => {
   const columns = [
     {title: "substream", of: one => one.name, text: one => one.name},
     {title: "lag", of: one => one.lag, text: one => one.lag === null ? "-" : eventtideCharts.duration(one.lag)},
-    {title: "watermark", of: one => one.watermark, text: one => utc(one.watermark)},
-    {title: "highest time", of: one => one.top, text: one => utc(one.top)},
+    {title: "watermark", of: one => one.watermark, text: one => eventtideCharts.utc(one.watermark)},
+    {title: "highest time", of: one => one.top, text: one => eventtideCharts.utc(one.top)},
     {title: "state", of: one => one.state, text: one => one.state},
     {title: "reason", of: one => one.reason, text: one => one.reason},
-    {title: "since", of: one => one.since, text: one => utc(one.since)},
+    {title: "since", of: one => one.since, text: one => eventtideCharts.utc(one.since)},
     {title: "rows", of: one => one.rowsTotal, text: one => d3.format(",")(one.rowsTotal)},
   ];
-
-  function utc(micros) {
-    const date = new Date(micros / 1000);
-    if (micros === null || isNaN(date)) return "-"; // a date has 275 760 years at most
-    return date.toISOString().replace("T", " ").replace(/\.?0*Z$/, "");
-  }
 
   /** Shows an input; `view` keeps the order and the search from one update to the next. */
   function show(place, input, view) {

@@ -7,7 +7,7 @@ import scala.util.Using
 /** The files of the pages about a query. */
 private[query] object PageFiles {
   val Style = "query.css"
-  val Scripts: Seq[String] = Seq("charts.js", "substreams.js", "query.js")
+  val Scripts: Seq[String] = Seq("charts.js", "substreams.js", "windows.js", "query.js")
 
   /** A script of the tab alone. */
   val Tab = "tab.js"

@@ -24,6 +24,8 @@ private[query] object TimelineJson {
     points.foreach(write(_, batches.addObject()))
     val inputs = node.putArray("inputs")
     last.foreach(writeInputs(_, inputs))
+    val windows = node.putArray("windows")
+    last.foreach(_.outlook.windows.foreach(_.write(windows.addObject())))
     node
   }
 

@@ -1,5 +1,7 @@
 package io.eventtide.spark.query.monitor
 
+import com.fasterxml.jackson.databind.node.ObjectNode
+
 import io.eventtide.kernel.window.FrameWindowState
 import io.eventtide.spark.options.{WindowKind, WindowSettings}
 import io.eventtide.spark.spi.{LaggingKey, NextTimer}
@@ -56,6 +58,16 @@ private[query] final case class NextClosing(
 
   /** A description of the window, with its bounds if they are known. */
   def window: String = NextClosing.windowAt(settings, watermark)
+
+  /** For a page: the window, its open keys, and what closes next. */
+  def write(node: ObjectNode): Unit = {
+    val isOpen = watermark != FrameWindowState.Never
+    node.put("window", settings.summary).put("next", window).put("hasOwnTime", settings.hasOwnTime)
+    WatermarkReport.putTime(node, "closesAt", Option.when(isOpen)(watermark))
+    WatermarkReport.putTime(node, "byClock", byClock)
+    val keys = next.keys
+    if (keys == NextTimer.Unknown) node.putNull("keys") else node.put("keys", keys): Unit
+  }
 
   /** The keys with the lowest watermarks, the lowest first. */
   def lagging: Seq[LaggingKey] = next.lagging
