@@ -50,8 +50,15 @@ def played(lag: timedelta, substream: str | None, rule: LateRule) -> tuple[int, 
         return sum(et.progress(query).late.values()), et.lag_curve(query)
 
 
-@pytest.mark.parametrize("rule", ["behind_watermark", "window_closed"])
-@pytest.mark.parametrize("substream", [None, "site", "user"])
+@pytest.mark.parametrize(
+    ("substream", "rule"),
+    [
+        (None, "behind_watermark"),
+        ("user", "window_closed"),
+        pytest.param(None, "window_closed", marks=pytest.mark.thorough),
+        pytest.param("site", "behind_watermark", marks=pytest.mark.thorough),
+    ],
+)
 def test_the_curve_of_one_run_equals_runs_with_other_lags(
     substream: str | None, rule: LateRule
 ) -> None:
@@ -68,6 +75,33 @@ def test_the_curve_of_one_run_equals_runs_with_other_lags(
         below = sum(rows for disorder, rows in curve.steps if disorder > whole * 9 / 8)
         assert late >= below
     assert late == 0
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("substream", [None, "dest"])
+def test_the_curve_of_the_flights_equals_replays(substream: str | None) -> None:
+    """Four weeks of flights of New York, by their scheduled departure, read each half a day."""
+    from examples.flights.data import load  # noqa: PLC0415 - a client of Spark Connect has no data
+
+    hours = list(load(days=28).by_hour.values())
+    batches = [
+        [(report.scheduled, report.dest) for reports in hours[i : i + 12] for report in reports]
+        for i in range(0, len(hours), 12)
+    ]
+
+    def replayed(lag: timedelta) -> tuple[int, LagCurve]:
+        with Script(windows(lag, substream), "ts timestamp, dest string") as script:
+            script.rows(*filter(None, batches))
+            query = script.streaming_query
+            return sum(et.progress(query).late.values()), et.lag_curve(query)
+
+    _, curve = replayed(timedelta(days=2))
+    assert curve.rows > 20_000
+    for share in ("1%", "0.1%"):
+        lag = curve.lag_for(share)
+        late, _ = replayed(lag)
+        assert late <= curve.late_share(lag) * curve.rows + 1e-9
+        assert late >= sum(rows for disorder, rows in curve.steps if disorder > lag * 9 / 8)
 
 
 def test_a_row_is_counted_by_its_distance_to_what_was_reached_before_its_batch() -> None:
