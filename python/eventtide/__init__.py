@@ -27,17 +27,21 @@ Windows     window(df), WindowBuilder               frames, sessions, counts; an
             WindowTrigger                           when results are emitted
             start(window, writer), LateContext      with a handler of late rows
             repair(results, late, window, source=)  results corrected by late rows
-Look        progress(query), blame(query)           a running query
+            heal(window, query, source=, table=)    a table that late rows correct all the time
+            prove(window, query, source=, table=)   a table compared with a batch query
+Look        progress(query), blame(query), watch(query)
+                                                    a running query
             explain(df)                             a plan or a window
             lag_curve(query), advise(query, late="0.1%")
                                                     the rows that a lag would cost
             why(query, window), why_late(query, row)
                                                     why a window is open or closed, a row late
+            completeness(query)                     the windows that have closed, and what they lack
             read_late(query), read_state(query, window), read_checkpoint(query)
                                                     a query or the path of its checkpoint
 Maintain    clean_late(query), compact_late(query), forget_late_reader(query, reader)
             observe.repartition(query, partitions)
-Modules     errors, observe, policies, storm, testing, voltsp
+Modules     errors, observe, policies, storm, tables, testing, voltsp
 
 `EventtideError` is the base of every error; each names the argument, the allowed values, and the
 fix.
@@ -51,6 +55,7 @@ from eventtide import errors as errors
 from eventtide import observe as observe
 from eventtide import policies as policies
 from eventtide import storm as storm
+from eventtide import tables as tables
 from eventtide import voltsp as voltsp
 from eventtide._bridge import named_errors as named_errors
 from eventtide._session import configure as configure
@@ -64,6 +69,7 @@ from eventtide.observe import advise as advise
 from eventtide.observe import blame as blame
 from eventtide.observe import clean_late as clean_late
 from eventtide.observe import compact_late as compact_late
+from eventtide.observe import completeness as completeness
 from eventtide.observe import explain as explain
 from eventtide.observe import forget_late_reader as forget_late_reader
 from eventtide.observe import lag_curve as lag_curve
@@ -71,10 +77,13 @@ from eventtide.observe import progress as progress
 from eventtide.observe import read_checkpoint as read_checkpoint
 from eventtide.observe import read_late as read_late
 from eventtide.observe import read_state as read_state
+from eventtide.observe import watch as watch
 from eventtide.observe import why as why
 from eventtide.observe import why_late as why_late
 from eventtide.policies import WatermarkPolicies as WatermarkPolicies
 from eventtide.policies import WatermarkPolicy as WatermarkPolicy
+from eventtide.tables import heal as heal
+from eventtide.tables import prove as prove
 from eventtide.windows import LateContext as LateContext
 from eventtide.windows import WindowBuilder as WindowBuilder
 from eventtide.windows import WindowTrigger as WindowTrigger

@@ -89,6 +89,12 @@ class Bridge(Protocol):
     def read_late(self, session: SparkSession, options: Mapping[str, str]) -> DataFrame:
         """Return the current rows of a late log."""
 
+    def completeness(self, session: SparkSession, options: Mapping[str, str]) -> DataFrame:
+        """Return the closed windows of a query."""
+
+    def complete_up_to(self, session: SparkSession) -> int | None:
+        """Return the time up to which windows are complete with the batch of this thread."""
+
     def stream_late(self, session: SparkSession, options: Mapping[str, str]) -> DataFrame:
         """Return the rows of a late log as a stream."""
 

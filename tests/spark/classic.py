@@ -41,6 +41,8 @@ WITHOUT_CONNECT: Mapping[str, Sequence[str]] = MappingProxyType(
         ),
         "has functions that use objects of this process": (
             "late_handler",
+            "test_complete_writer.py::test_files_have_a_folder_for_each_end",
+            "test_completeness.py::test_a_stream_has_each_closed_window_once",
             "test_counting.py::test_another_stream_may_be_planned_within_a_batch",
             "test_docs.py::test_a_block_runs[late-rows.md A handler]",
             "test_docs.py::test_a_block_runs[repair-nightly.md The query and the job]",

@@ -33,8 +33,8 @@ if TYPE_CHECKING:
     from tests.spark.batch_results import Rows
 
 REFUSED = {
-    "windows-state1": r"LEDGER_VERSION\] .* version 3; .* reads 10",
-    "windows-state7": r"LEDGER_VERSION\] .* version 9; .* reads 10",
+    "windows-state1": r"LEDGER_VERSION\] .* version 3; .* reads 11",
+    "windows-state7": r"LEDGER_VERSION\] .* version 9; .* reads 11",
 }
 GO_ON = sorted({file.name.partition(".")[0] for file in KEPT.glob("*.tar.gz")} - set(REFUSED))
 
@@ -90,7 +90,7 @@ def test_it_goes_on(
 def test_it_is_refused_by_name(
     spark: SparkSession, tmp_path: Path, name: str, message: str
 ) -> None:
-    """Formats of the ledger before 10, which no release has had."""
+    """Formats of the ledger before 11, which no release has had."""
     unpacked(name, tmp_path)
     with settings(spark, WITHOUT_CODE), pytest.raises(StreamingQueryException, match=message):
         run(spark, query_of(name), BATCHES, tmp_path)

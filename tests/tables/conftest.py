@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 import pyspark
@@ -12,6 +13,7 @@ from tests.spark.tables import FORMATS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
     from pyspark.sql import SparkSession
 
@@ -22,6 +24,16 @@ each_table = pytest.mark.parametrize(  # in a process each
     "table",
     [pytest.param(name, marks=pytest.mark.xdist_group(name)) for name in ("delta", "iceberg")],
 )
+
+
+def iceberg_catalog(spark: SparkSession, folder: Path) -> str:
+    """Return a new catalog of Iceberg: its settings are read when it is first used."""
+    catalog = re.sub("[^a-z0-9]", "_", f"lake_{folder.parent.name}_{folder.name}".lower())
+    name = f"spark.sql.catalog.{catalog}"
+    spark.conf.set(name, "org.apache.iceberg.spark.SparkCatalog")
+    spark.conf.set(f"{name}.type", "hadoop")
+    spark.conf.set(f"{name}.warehouse", str(folder))
+    return catalog
 
 
 @pytest.fixture(scope="session")

@@ -12,7 +12,7 @@ from pyspark.sql import functions as F  # noqa: N812 - PySpark's own convention
 
 from tests.pages import ROOT, blocks
 from tests.spark.batch_results import told
-from tests.tables.conftest import each_table
+from tests.tables.conftest import each_table, iceberg_catalog
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -30,6 +30,10 @@ DELTA, ICEBERG, LATE = [
 MERGE, MERGE_SESSIONS = [
     b.code for b in blocks(ROOT / "docs/how-to/repair-nightly.md") if b.mark == "spark-4.1"
 ]
+COMPLETE, *UNTIL = [
+    b.code for b in blocks(ROOT / "docs/how-to/completeness.md") if b.mark == "spark-4.1"
+]
+[HEAL] = [b.code for b in blocks(ROOT / "docs/how-to/heal-a-table.md") if b.mark == "spark-4.1"]
 STATEMENTS: dict[Table, tuple[str, str]] = {
     "delta": (DELTA, LATE.replace('.toTable("lake.late")', '.format("delta").start("/data/late")')),
     "iceberg": (ICEBERG, LATE),
@@ -93,6 +97,48 @@ def test_corrections_are_merged_into_a_delta_table(
         correct(archive.json(f"{tmp_path}/archive/2.json"), 0)
         written = spark.read.format("delta").load(f"{tmp_path}/{table}")
         assert told(written) == told(WINDOWS[table](archive.json(f"{tmp_path}/archive")).results)
+
+
+@each_table
+def test_a_table_says_up_to_when_it_is_complete(
+    spark: SparkSession, tmp_path: Path, table: Table
+) -> None:
+    """In the metadata of its commits; each batch is written once, also when it is replayed."""
+    (tmp_path / "events").mkdir()
+    code, name = COMPLETE, f"{iceberg_catalog(spark, tmp_path)}.counts"
+    if table == "iceberg":
+        code = code.replace('"delta", "/data/counts"', f'"iceberg", "{name}"')
+    for number, times in enumerate(BATCHES):
+        add(tmp_path / "events" / f"{number}.json", times)
+        run(code, spark, tmp_path)
+    last = max((tmp_path / "full/commits").glob("[0-9]*"), key=lambda file: int(file.name))
+    last.unlink()  # as if the driver had been killed before it
+    run(code, spark, tmp_path)
+    names: dict[str, Any] = {"spark": spark}
+    read_until = UNTIL[table == "iceberg"].replace("/data/", f"{tmp_path}/")
+    exec(read_until.replace("lake.counts", name), names)  # noqa: S102 - our own page
+    assert names["until"] == "2024-01-01T12:02:00.000000Z"
+    counts = spark.table(name) if table == "iceberg" else read(spark, table, tmp_path, "counts")
+    counts = counts.select("window.start", "n")
+    assert told(counts.select(F.date_format("start", "HH:mm"), "n")) == [
+        "Row(date_format(start, HH:mm)='12:00', n=2)",
+        "Row(date_format(start, HH:mm)='12:01', n=1)",
+    ]
+
+
+@pytest.mark.xdist_group("delta")
+def test_a_table_heals_itself(spark: SparkSession, tmp_path: Path) -> None:
+    """The stream of the page corrects the table while the query runs."""
+    (tmp_path / "events").mkdir()
+    for number, times in enumerate(BATCHES):
+        add(tmp_path / "events" / f"{number}.json", times)
+        run(HEAL.replace('every="10s"', 'every="100ms"'), spark, tmp_path)
+    run(HEAL.replace('every="10s"', 'every="100ms"'), spark, tmp_path)  # all has been committed
+    counts = read(spark, "delta", tmp_path, "counts").select("window.start", "n")
+    assert told(counts.select(F.date_format("start", "HH:mm"), "n")) == [
+        "Row(date_format(start, HH:mm)='12:00', n=4)",
+        "Row(date_format(start, HH:mm)='12:01', n=1)",
+    ]
 
 
 def minutes(events: DataFrame) -> WindowBuilder:

@@ -40,7 +40,9 @@ PLAIN = [block for page in PAGES for block in blocks(page) if not block.mark]
 # marks of blocks that other tests run
 ALSO = {
     "README.md": {"connect", "pipeline"},
+    "completeness.md": {"spark-4.1"},
     "delta-and-iceberg.md": {"spark-4.1"},
+    "heal-a-table.md": {"spark-4.1"},
     "repair-nightly.md": {"spark-4.1"},
     "spark-connect.md": {"connect"},
     "first-15-minutes.md": {"tutorial"},

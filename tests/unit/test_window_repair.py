@@ -8,7 +8,7 @@ import eventtide as et
 import pytest
 from eventtide import EventtideError
 from eventtide.errors import ArgumentTypeError, InvalidArgumentError
-from eventtide.windows._repairing import _final
+from eventtide.windows._repairing import final_window
 
 from tests.any_kind import OfAnyKind
 from tests.unit.fakes import FakeFrame, column
@@ -79,4 +79,4 @@ def test_settings_of_late_rows_are_not_those_of_a_repair() -> None:
     """A batch has no late rows: only what decides which rows are in a window stays."""
     told = WINDOW.late("log").late_to("/late").late_retention("7d").on_late(print).emit("on_update")
     plain = WINDOW.event_time("ts")
-    assert repr(_final(told)) == repr(plain)
+    assert repr(final_window(told)) == repr(plain)

@@ -41,6 +41,8 @@ __all__ = [
     "checkpoint_of",
     "clean_late",
     "compact_late",
+    "complete_up_to",
+    "completeness",
     "explain_json",
     "follow_late",
     "forget_late_reader",
@@ -177,6 +179,18 @@ def stream_late(session: SparkSession, options: Mapping[str, str]) -> DataFrame:
     """Return the rows of a late log as a stream."""
     check(session)
     return _analyzed(session.readStream.format("eventtide-late").options(**options).load())
+
+
+def complete_up_to(session: SparkSession) -> int | None:
+    """Return None: a client does not run on the thread of a query."""
+    check(session)
+    return None
+
+
+def completeness(session: SparkSession, options: Mapping[str, str]) -> DataFrame:
+    """Return the closed windows of a query."""
+    check(session)
+    return _analyzed(session.read.format("eventtide-completeness").options(**options).load())
 
 
 def writes(writer: DataStreamWriter, df: DataFrame) -> bool:

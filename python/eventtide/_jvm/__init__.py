@@ -51,6 +51,8 @@ __all__ = [
     "checkpoint_of",
     "clean_late",
     "compact_late",
+    "complete_up_to",
+    "completeness",
     "explain_json",
     "follow_late",
     "forget_late_reader",
@@ -213,6 +215,19 @@ def stream_late(session: SparkSession, options: Mapping[str, str]) -> DataFrame:
     _api(session)
     with named_errors():
         return session.readStream.format("eventtide-late").options(**options).load()
+
+
+def complete_up_to(session: SparkSession) -> int | None:
+    """Return the time up to which windows are complete with the batch of this thread."""
+    micros = _api(session).completeUpTo(session._jsparkSession)
+    return None if micros is None else int(micros)
+
+
+def completeness(session: SparkSession, options: Mapping[str, str]) -> DataFrame:
+    """Return the closed windows of a query."""
+    _api(session)
+    with named_errors():
+        return session.read.format("eventtide-completeness").options(**options).load()
 
 
 def late_nodes(df: DataFrame) -> list[str]:

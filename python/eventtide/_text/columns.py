@@ -14,6 +14,7 @@ from eventtide.errors import UnknownColumnError, refused
 
 __all__ = [
     "Substream",
+    "backquoted",
     "check_column",
     "column_list",
     "column_name",
@@ -105,6 +106,17 @@ def check_column(
 def _is_in(column: str, columns: Sequence[str]) -> bool:
     """Return whether a column exists; Spark is case-insensitive by default."""
     return column.lower() in {name.lower() for name in columns}
+
+
+def backquoted(name: str) -> str:
+    """Return a name of one column as SQL.
+
+    Examples
+    --------
+    >>> backquoted("a.b"), backquoted("`")
+    ('`a.b`', '````')
+    """
+    return "`" + name.replace("`", "``") + "`"
 
 
 def listed(columns: Sequence[str]) -> str:

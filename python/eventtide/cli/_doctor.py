@@ -38,6 +38,9 @@ def show(report: CheckpointReport, console: Console, count: int | str | None = N
         console.print(f"Can the given plan continue from here: {answer}")
         _sentences(console, " ", [report.refusal] if report.refusal else report.changes)
     _sentences(console, "[yellow]Advice:[/]", report.advice)
+    if report.watermark is not None:
+        page = f"Charts of the last batches: eventtide timeline {report.root}"
+        console.print(page, markup=False, highlight=False, soft_wrap=True)
     if count is not None:
         shown = f"{count:,}" if isinstance(count, int) else count
         console.print(f"Open windows: {shown}", highlight=False)

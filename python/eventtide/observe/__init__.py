@@ -9,6 +9,7 @@ from eventtide.observe._checkpoint import (
     WindowReport,
     read_checkpoint,
 )
+from eventtide.observe._completeness import completeness
 from eventtide.observe._disorder import Disorder, Drift
 from eventtide.observe._explain import explain
 from eventtide.observe._lag_curve import LagCurve, advise, lag_curve
@@ -22,6 +23,7 @@ from eventtide.observe._late_files import (
 from eventtide.observe._progress import InputProgress, QueryProgress, SubstreamProgress, progress
 from eventtide.observe._repartition import repartition
 from eventtide.observe._state import read_state
+from eventtide.observe._watch import watch
 from eventtide.observe._why import why, why_late
 
 __all__ = [
@@ -40,6 +42,7 @@ __all__ = [
     "blame",
     "clean_late",
     "compact_late",
+    "completeness",
     "explain",
     "forget_late_reader",
     "lag_curve",
@@ -48,6 +51,7 @@ __all__ = [
     "read_late",
     "read_state",
     "repartition",
+    "watch",
     "why",
     "why_late",
 ]

@@ -47,12 +47,16 @@ class WindowReport:
         The folder of the window's late rows; None if they are only counted.
     late : dict of str to int
         The total number of late rows of the window, by reason.
+    closed_up_to : datetime or None
+        The end up to which its windows have closed: no later result is of a window that ends by
+        then. None before the first has closed, or if its rows are not counted: see `completeness`.
     """
 
     structure: str
     open_keys: int | None
     late_log: str | None
     late: dict[str, int]
+    closed_up_to: datetime | None = None
 
 
 @dataclass(frozen=True)
@@ -251,4 +255,11 @@ def _reader(tree: dict[str, Any]) -> LateReader:
 
 
 def _window(tree: dict[str, Any]) -> WindowReport:
-    return WindowReport(tree["structure"], tree.get("openKeys"), tree.get("lateLog"), tree["late"])
+    closed = tree.get("closedUpTo")
+    return WindowReport(
+        tree["structure"],
+        tree.get("openKeys"),
+        tree.get("lateLog"),
+        tree["late"],
+        None if closed is None else time_of(closed),
+    )

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F  # noqa: N812 - PySpark's own convention
 
+from eventtide._text.columns import backquoted
 from eventtide.windows._comparable import comparable
 
 if TYPE_CHECKING:
@@ -122,4 +123,4 @@ def _told(row: Column, changed: Column) -> Column:
 
 
 def _named(column: str) -> Column:
-    return F.col("`" + column.replace("`", "``") + "`")
+    return F.col(backquoted(column))

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from eventtide.windows._settings import Settings
 
-__all__ = ["repair"]
+__all__ = ["final_window", "may_miss_some", "repair"]
 
 _FIX = "et.repair(results, late, window, source=rows)"
 
@@ -93,7 +93,7 @@ def repair(
     for name, rows in {"results": results, "late": late, "source": source}.items():
         _check_batch(name, rows)
     _bridge.of(results, late, source)  # which refuses DataFrames of two kinds of session
-    final = _final(window)
+    final = final_window(window)
     new = final.over(source).results
     _check_columns(results, new.columns)
     spans = _without_maximum(final).agg(F.count("*").alias("_eventtide_rows"))
@@ -122,10 +122,10 @@ def _takes_all(settings: Settings) -> bool:
     shape = settings.shape
     if isinstance(shape, Session):
         return shape.maximum_duration is not None
-    return _may_miss_some(settings)
+    return may_miss_some(settings)
 
 
-def _may_miss_some(settings: Settings) -> bool:
+def may_miss_some(settings: Settings) -> bool:
     """Return whether a row that is not late may miss some of its windows."""
     shape = settings.shape
     if not isinstance(shape, Framed) or shape.frames == 1:
@@ -134,7 +134,7 @@ def _may_miss_some(settings: Settings) -> bool:
     return rule not in {"behind_watermark", "frame_closed"}
 
 
-def _final(window: WindowBuilder) -> WindowBuilder:
+def final_window(window: WindowBuilder) -> WindowBuilder:
     """Return the same window with final results only and without a watermark."""
     of_type("window", window, WindowBuilder, "a window from et.window", _FIX)
     time = window.settings.event_time
@@ -167,7 +167,7 @@ def _final(window: WindowBuilder) -> WindowBuilder:
 
 def _check_late_rule(window: WindowBuilder) -> None:
     shape = window.settings.shape
-    if isinstance(shape, Framed) and shape.kind == "sliding" and _may_miss_some(window.settings):
+    if isinstance(shape, Framed) and shape.kind == "sliding" and may_miss_some(window.settings):
         problem = (
             "may lack rows that are in no late log: a row for which only some windows are closed"
             " is in the other windows"

@@ -21,6 +21,7 @@ import io.eventtide.spark.query.doctor
 import io.eventtide.spark.query.history.WhyQuestion.OfWindow
 import io.eventtide.spark.query.history.{Why, WhyQuestion}
 import io.eventtide.spark.query.state.StateRepartition
+import io.eventtide.spark.source.CompletenessSource
 
 /** The calls that read and maintain a checkpoint. A running query may be in place of its path. */
 private[spark] trait EventtideCheckpoints {
@@ -50,6 +51,27 @@ private[spark] trait EventtideCheckpoints {
   def lateRows(session: SparkSession, checkpoint: String, window: Int): DataFrame =
     session.read
       .format(LateSource.Name)
+      .option("checkpoint", checkpoint)
+      .option("window", window.toLong)
+      .load()
+
+  /** The windows of a query that have closed, as a batch: `window`, `closed_at`, `batch_id`, `rows`,
+    * `late` and `expected_missing`, the number of rows that were expected to come too late.
+    *
+    * The result has the windows that committed batches have closed, each once. The same as a stream is
+    * `spark.readStream.format("eventtide-completeness").option("checkpoint", path)`.
+    */
+  def completeness(query: StreamingQuery): DataFrame =
+    completeness(query.sparkSession, StreamExecutionAccess.checkpointOf(query))
+
+  /** The closed windows in a checkpoint. */
+  def completeness(session: SparkSession, checkpoint: String): DataFrame =
+    completeness(session, checkpoint, window = 0)
+
+  /** The closed windows in a checkpoint, of one of several windows, by its position from 0. */
+  def completeness(session: SparkSession, checkpoint: String, window: Int): DataFrame =
+    session.read
+      .format(CompletenessSource.Name)
       .option("checkpoint", checkpoint)
       .option("window", window.toLong)
       .load()

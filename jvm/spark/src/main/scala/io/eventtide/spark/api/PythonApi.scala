@@ -176,6 +176,12 @@ object PythonApi {
     of.answer(WhyQuestion.read(question.asScala.toMap))
   }
 
+  /** The time in microseconds up to which the windows of the query are complete with the batch that a
+    * `foreachBatch` writes; null if it is not known.
+    */
+  def completeUpTo(session: SparkSession): java.lang.Long =
+    QueryWatermarks.current(asClassic(session)).flatMap(_.closesUpTo).map(Long.box).orNull
+
   /** The last batches of a checkpoint as a page of HTML. */
   def timeline(session: SparkSession, checkpoint: String): String =
     new Timeline(new Path(checkpoint), conf(session)).html

@@ -38,6 +38,8 @@ import io.eventtide.spark.state.FrameStore
   *   the event time that the query has reached; None before the first row
   * @param judging
   *   what the rows of the next batch are judged by
+  * @param completeness
+  *   the counted rows of each window, by position; empty for a window that is not counted
   */
 private[spark] final case class LedgerEntry(
     batchId: Long,
@@ -52,7 +54,8 @@ private[spark] final case class LedgerEntry(
     stateFormat: Int = FrameStore.Version,
     clock: SavedClock = SavedClock.None,
     reachedMicros: Option[Long] = None,
-    judging: ReachedTime = ReachedTime.None
+    judging: ReachedTime = ReachedTime.None,
+    completeness: Seq[Array[Byte]] = Nil
 ) {
 
   /** Refuses window state in an unknown format. */
@@ -86,10 +89,7 @@ private[spark] final case class LedgerEntry(
     }
     out.writeBoolean(isHolding)
     writeOption(out, emittedMicros)(out.writeLong)
-    writeAll(out, inputs) { bytes =>
-      out.writeInt(bytes.length)
-      out.write(bytes)
-    }
+    writeAll(out, inputs)(writeBytes(out, _))
     out.writeLong(rowsOnTime)
     writeOption(out, late.last)(out.writeLong)
     writeAll(out, late.rows.toSeq) { case (reason, rows) =>
@@ -105,6 +105,12 @@ private[spark] final case class LedgerEntry(
     writeOption(out, reachedMicros)(out.writeLong)
     out.writeLong(judging.micros)
     out.writeLong(judging.watermarkMicros)
+    writeAll(out, completeness)(writeBytes(out, _))
+  }
+
+  private def writeBytes(out: DataOutputStream, bytes: Array[Byte]): Unit = {
+    out.writeInt(bytes.length)
+    out.write(bytes)
   }
 
   private def writeDue(out: DataOutputStream, saved: SavedTimer): Unit = {
@@ -130,7 +136,7 @@ private[spark] object LedgerEntry {
   private val Magic = 0x45544c47 // ETLG
 
   /** Incremented with every change of the format; see "State format" in CHANGELOG.md. */
-  private val Version = 10
+  private val Version = 11
 
   /** Signals a damaged file. */
   final class Damaged(val reason: String) extends RuntimeException(reason)
@@ -180,6 +186,7 @@ private[spark] object LedgerEntry {
     stateFormat = in.int(),
     clock = SavedClock(in.option(in.long()), in.long(), in.int()),
     reachedMicros = in.option(in.long()),
-    judging = ReachedTime(in.long(), in.long())
+    judging = ReachedTime(in.long(), in.long()),
+    completeness = in.all(in.bytes())
   )
 }

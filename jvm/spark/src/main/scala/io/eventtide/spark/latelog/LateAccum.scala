@@ -1,5 +1,6 @@
 package io.eventtide.spark.latelog
 
+import io.eventtide.kernel.completeness.FrameRows
 import io.eventtide.kernel.disorder.DisorderHistogram
 import io.eventtide.spark.spi.PartitionAccum
 
@@ -15,6 +16,8 @@ import io.eventtide.spark.spi.PartitionAccum
   *   the lateness of the late rows
   * @param disorder
   *   the rows that would be late without a lag, by the lag that they need; None if not counted
+  * @param frames
+  *   the rows by frame; None if not counted
   */
 final case class LateReport(
     stage: Int,
@@ -23,7 +26,8 @@ final case class LateReport(
     onTime: Long,
     lowest: Long,
     lateBy: DisorderHistogram,
-    disorder: Option[DisorderHistogram]
+    disorder: Option[DisorderHistogram],
+    frames: Option[FrameRows]
 ) {
 
   /** The rows by the name of their reason. */

@@ -3,6 +3,7 @@ package io.eventtide.spark.latelog
 import org.apache.spark.TaskContext
 import org.apache.spark.sql.catalyst.InternalRow
 
+import io.eventtide.kernel.completeness.FrameRows
 import io.eventtide.kernel.disorder.DisorderHistogram
 import io.eventtide.kernel.window.TimeRange
 import io.eventtide.spark.options.LateMode
@@ -64,6 +65,15 @@ final class LateLogWriter private[latelog] (log: LateLog, partition: Int, stage:
   def beginDisorder(): DisorderHistogram = {
     val rows = new DisorderHistogram
     disorder = Some(rows)
+    rows
+  }
+
+  private var frames = Option.empty[FrameRows]
+
+  /** Begins to report the task's rows by frame, which the caller adds. */
+  def beginFrames(): FrameRows = {
+    val rows = new FrameRows
+    frames = Some(rows)
     rows
   }
 
@@ -138,7 +148,8 @@ final class LateLogWriter private[latelog] (log: LateLog, partition: Int, stage:
         onTime,
         lowest,
         lateBy.copied,
-        disorder.map(_.copied)
+        disorder.map(_.copied),
+        frames.map(rows => FrameRows.sum(Seq(rows)))
       )
     )
 

@@ -68,8 +68,13 @@ private[spark] trait WindowBatchContext {
     */
   def lateMicros: Option[Long]
 
-  /** The event time that the query has reached before the batch; None if disorder is not counted, as in the first batch. */
+  /** The event time that the query has reached before the batch; None if disorder is not counted, as
+    * in the first batch.
+    */
   def reached: Option[ReachedTime]
+
+  /** Whether rows are counted by frame. */
+  def countsFrames: Boolean
 
   /** The times from which on rows of keys are on time, as `LatenessBounds`; read when the batch is
     * executed.

@@ -68,6 +68,7 @@ private[spark] object TableFunctions {
     WindowFunction,
     OpenWindowsFunction,
     LateFunction,
+    CompletenessFunction,
     ProgressFunction,
     BlameFunction,
     CheckpointFunction

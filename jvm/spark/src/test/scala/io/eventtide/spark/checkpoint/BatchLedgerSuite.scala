@@ -224,7 +224,7 @@ class BatchLedgerSuite extends AnyFunSuite {
     val content = bytesOf(entry).drop(16) :+ 0.toByte
     val crc = new CRC32C
     crc.update(content)
-    val head = ByteBuffer.allocate(16).putInt(0x45544c47).putInt(10)
+    val head = ByteBuffer.allocate(16).putInt(0x45544c47).putInt(11)
     val file = head.putInt(content.length).putInt(crc.getValue.toInt).array ++ content
     assert(damage(file).contains("bytes after its last field"))
   }

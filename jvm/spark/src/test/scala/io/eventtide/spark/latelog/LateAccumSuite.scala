@@ -22,7 +22,8 @@ class LateAccumSuite extends AnyFunSuite {
       onTime = 0,
       lowest = Long.MaxValue,
       lateBy = new DisorderHistogram,
-      disorder = None
+      disorder = None,
+      frames = None
     )
   }
 

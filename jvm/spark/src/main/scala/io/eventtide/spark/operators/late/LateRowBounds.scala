@@ -15,11 +15,14 @@ import io.eventtide.spark.spi.ReachedTime
   *   the accepted event times
   * @param reached
   *   the time to which disorder is relative; None if it is not counted
+  * @param countsFrames
+  *   whether rows are counted by frame
   */
 private[late] final class LateRowBounds(
     val below: Long,
     val times: AcceptedTimes,
     val reached: Option[ReachedTime],
+    val countsFrames: Boolean,
     val settings: WindowSettings,
     log: Option[LateLog]
 ) extends Serializable {
@@ -36,7 +39,9 @@ private[late] object LateRowBounds {
     val LateRowFilterSpec(_, _, guard, settings) = limits
     val below = batch.flatMap(_.lateMicros).fold(Long.MinValue)(settings.spec.lateBelow)
     val times = AcceptedTimes(settings.times, guard, batch.map(_.nowMicros))
-    new LateRowBounds(below, times, batch.flatMap(_.reached), settings, batch.map(_.lateLog))
+    val countsFrames = batch.exists(_.countsFrames)
+    val reached = batch.flatMap(_.reached)
+    new LateRowBounds(below, times, reached, countsFrames, settings, batch.map(_.lateLog))
   }
 }
 
@@ -58,8 +63,12 @@ final class LateRowJudge private[late] (judge: LateRowBounds, log: LateLogWriter
   // Rows below this time would be late without a lag.
   private val inOrderFrom = if (reached == Long.MinValue) reached else spec.lateBelow(reached)
 
+  private val frames = spec.frames
+  private val frameRows = if (judge.countsFrames) log.beginFrames() else null
+
   /** Counts a row with this time as on time. */
   def pass(micros: Long): Unit = {
+    if (frameRows != null) frameRows.onTime.add(frames.index(micros))
     if (micros < inOrderFrom) countDisorder(micros)
     log.pass(micros)
   }
@@ -68,13 +77,18 @@ final class LateRowJudge private[late] (judge: LateRowBounds, log: LateLogWriter
   private def countDisorder(micros: Long): Unit =
     disorder.add(reached - spec.lateFrom(micros) + 1)
 
+  private def countLate(micros: Long): Unit = {
+    if (frameRows != null) frameRows.late.add(frames.index(micros))
+    if (micros < inOrderFrom) countDisorder(micros)
+  }
+
   def add(row: InternalRow, missing: Boolean, micros: Long): Unit =
     if (missing || !times.valid.contains(micros))
       log.addWithoutTime(row)
     else {
       val isFuture = times.isFuture(micros)
       val reason = if (isFuture) LateReason.Future else lateReason
-      if (micros < inOrderFrom && !isFuture) countDisorder(micros)
+      if (!isFuture) countLate(micros)
       log.add(row, reason, micros, Some(spec.windowsOf(micros)))
     }
 }

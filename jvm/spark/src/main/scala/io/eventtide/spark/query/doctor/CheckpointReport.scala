@@ -39,7 +39,7 @@ import io.eventtide.spark.options.{
   WatermarkSettings,
   WindowSettings
 }
-import io.eventtide.spark.query.history.LedgerReport
+import io.eventtide.spark.query.history.{ClosedWindowReader, LedgerReport}
 import io.eventtide.spark.query.monitor.{NextClosing, Outlook, WatermarkReport}
 import io.eventtide.spark.spi.{NextTimer, PlanNodes}
 
@@ -165,10 +165,12 @@ private[spark] final class CheckpointReport(
   private def writeWindows(node: ObjectNode): Unit = {
     val array = node.putArray("windows")
     val due = ledger.toOption.fold(Seq.empty[SavedTimer])(_.entries.last.due)
+    val closed = ledger.toOption.map(read => ClosedWindowReader.closedUpTo(read.entries))
     stored.windows.zipWithIndex.foreach { case (structure, window) =>
       val of = array.addObject().put("structure", structure.text)
       val keys = due.lift(window).map(_.next.keys).filter(_ != NextTimer.Unknown)
       keys.foreach(of.put("openKeys", _))
+      closed.flatMap(_.lift(window)).flatten.foreach(of.put("closedUpTo", _))
       logs.toOption
         .flatMap(_.get(window))
         .foreach(log => of.put("lateLog", log.folder(root).toString))

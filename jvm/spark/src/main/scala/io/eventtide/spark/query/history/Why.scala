@@ -78,7 +78,7 @@ private[spark] final class Why(checkpoint: Path, conf: Configuration) {
     val windows = history.plan.windows
     val window = windows.lift(position).map(StoredWindow(_)).getOrElse {
       throw EventtideException(
-        "WHY_NO_WINDOW",
+        "WINDOW_UNKNOWN",
         "window" -> position,
         "root" -> history.root,
         "count" -> windows.length

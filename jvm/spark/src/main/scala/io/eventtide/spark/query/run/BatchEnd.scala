@@ -6,6 +6,7 @@ import org.apache.spark.sql.execution.streaming.operators.stateful.{
   EventTimeStats => SparkEventTimeStats
 }
 
+import io.eventtide.kernel.disorder.DisorderHistogram
 import io.eventtide.spark.EventtideException
 import io.eventtide.spark.query.monitor.BatchPoint
 import io.eventtide.spark.spi.BatchEventTimeStats
@@ -115,9 +116,19 @@ private[run] final class BatchEnd(run: RunState, recorder: LedgerRecorder) {
 
   private def take(ended: BatchWatermark, rows: Map[Int, BatchEventTimeStats]): Unit = {
     late.take(ended.lateLogs)
+    if (ended.countsFrames) takeFrames(ended, rows)
     timers.take(ended.nextDue, isReplayed(ended.info.batchId))
     ticks.reschedule()
     lastBatch = Some(LastBatch(ended, rows, query.readNothing(isClock)))
+  }
+
+  private def takeFrames(ended: BatchWatermark, rows: Map[Int, BatchEventTimeStats]): Unit = {
+    val disorder = DisorderHistogram.sum(rows.values.flatMap(_.disorder).map(_.rows))
+    val reached = inputs.reached.getOrElse(Long.MinValue)
+    val batch = EndedBatch(ended.info.batchId, ended.nowMicros, reached, disorder)
+    completeness.take(batch, ended.lateLogs) { window =>
+      ended.closedBy(window).map(ended.settings(window).onTime.closed)
+    }
   }
 
   private def write(ended: BatchWatermark): Unit = {

@@ -67,6 +67,9 @@ final class BatchWatermark private[run] (
     Some(run.inputs.judging).filter(by => counts && by != ReachedTime.None)
   }
 
+  /** Whether rows are counted by frame. In real-time mode, windows close within the batch. */
+  def countsFrames: Boolean = run.completeness.isOn && !isRealTime
+
   override def nowMicros: Long = info.timestampMs * 1000
 
   /** The batch's time by the query's clock, which measures durations. */
@@ -74,6 +77,16 @@ final class BatchWatermark private[run] (
 
   /** The watermark in the offset log: the lowest watermark that the batch can have. */
   def watermarkMicros: Long = info.watermarkMs * 1000
+
+  /** The time up to which this batch closes the window at a position; None while there is no
+    * watermark, and for a window that the watermark of the query does not close.
+    */
+  private[run] def closesUpTo(window: Int): Option[Long] = {
+    val of = settings(window)
+    Option.when(!of.isJudgedByKey && watermarkMicros > 0) {
+      of.spec.grid.start(of.onTime.closed(watermarkMicros))
+    }
+  }
 
   /** Whether every window closes in this batch: the last batch of a drained query. */
   def closesAll: Boolean = EndOfInput.isAtEnd(info.watermarkMs)
@@ -93,16 +106,28 @@ final class BatchWatermark private[run] (
 
   private val due = mutable.ArrayBuffer.empty[(Int, PartitionAccum[NextTimer])]
   private val bounds = mutable.ArrayBuffer.empty[(Int, PartitionAccum[Array[Long]])]
+  private val closing = mutable.HashMap.empty[Int, Long]
 
-  /** Registers the accumulators of one copy of a window: its next timers and its keys' bounds. */
+  /** Registers one copy of a window.
+    *
+    * @param closesUpTo
+    *   the watermark that closes it in this batch; None while there is none
+    * @param due
+    *   the reports of its next timers; `bounds` has those of its keys' bounds
+    */
   def register(
       window: Int,
+      closesUpTo: Option[Long],
       due: PartitionAccum[NextTimer],
       bounds: PartitionAccum[Array[Long]]
   ): Unit = synchronized {
     this.due += window -> due
     this.bounds += window -> bounds
+    closing ++= closesUpTo.map(window -> _)
   }
+
+  /** The watermark that has closed the window at a position; None if none did. */
+  private[run] def closedBy(window: Int): Option[Long] = synchronized(closing.get(window))
 
   private val taskInputs = mutable.ArrayBuffer.empty[PartitionAccum[TaskInputState]]
 

@@ -39,7 +39,12 @@ private[run] final class LedgerRecorder(run: RunState) {
     */
   def rewrite(last: LedgerEntry): Unit = {
     val entry = locked {
-      last.copy(after = None, inputs = inputs.save(whole = true), settings = inputs.settings)
+      last.copy(
+        after = None,
+        inputs = inputs.save(whole = true),
+        settings = inputs.settings,
+        completeness = completeness.save(whole = true)
+      )
     }
     ledger.write(entry, isCommitted = false)
   }
@@ -67,7 +72,8 @@ private[run] final class LedgerRecorder(run: RunState) {
       if (after.isEmpty) inputs.settings else Nil,
       clock = clock.saved,
       reachedMicros = inputs.reached,
-      judging = inputs.judging
+      judging = inputs.judging,
+      completeness = completeness.save(after.isEmpty)
     )
   }
 

@@ -106,6 +106,13 @@ private[spark] final class QueryWatermark private[run] (run: RunState) {
     next
   }
 
+  /** The time in microseconds up to which the batch that runs closes the only window of the query;
+    * None as `BatchWatermark.closesUpTo`, or with several windows.
+    */
+  def closesUpTo: Option[Long] = run.locked {
+    run.planned.filter(_ => run.timers.nextBatchOptions.length == 1).flatMap(_.closesUpTo(0))
+  }
+
   private[run] def settingsOf(nodeId: UUID): Option[WatermarkSettings] =
     run.locked(run.inputs.settingsOf(nodeId))
 }

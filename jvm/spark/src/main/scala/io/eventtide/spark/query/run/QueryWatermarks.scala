@@ -60,6 +60,10 @@ private[spark] object QueryWatermarks {
   def plannedBatch(query: StreamExecutionAccess, nodeId: UUID): Option[BatchWatermark] =
     Option(running.get(query.runId)).filter(_.has(nodeId)).map(_.planned(query.batch))
 
+  /** The run of the query on whose thread this is called; None elsewhere. */
+  def current(session: SparkSession): Option[QueryWatermark] =
+    StreamExecutionAccess.current(session).flatMap(query => Option(running.get(query.runId)))
+
   /** The settings of a node's input in the first run of the batch that is being planned. */
   def begunSettings(query: StreamExecutionAccess, nodeId: UUID): Option[WatermarkSettings] =
     Option(running.get(query.runId)).filter(_.has(nodeId)).flatMap { watermark =>

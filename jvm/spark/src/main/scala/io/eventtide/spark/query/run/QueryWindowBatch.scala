@@ -69,7 +69,7 @@ private[spark] final class QueryWindowBatch private (
   override def register(
       due: PartitionAccum[NextTimer],
       bounds: PartitionAccum[Array[Long]]
-  ): Unit = watermark.register(position, due, bounds)
+  ): Unit = watermark.register(position, closingMicros, due, bounds)
 
   override val batchId: Long = query.batch.batchId
 
@@ -88,6 +88,8 @@ private[spark] final class QueryWindowBatch private (
     WindowBatchContext.known(query.lateWatermarkMs(operatorId))
 
   override def reached: Option[ReachedTime] = watermark.reached
+
+  override def countsFrames: Boolean = watermark.countsFrames
 
   override lazy val bounds: Broadcast[Array[Long]] =
     if (!settings.hasOwnTime) broadcastAll(lateMicros.fold(Long.MinValue)(settings.spec.lateBelow))

@@ -49,6 +49,7 @@ private[run] final class Restore(run: RunState, recorder: LedgerRecorder) {
       inputs.restore(entries)
       clock.restore(entries.last.clock)
       timers.restore(entries.last.due, query.watermarkMs)
+      completeness.restore(entries.map(_.completeness))
       isDone = true
     }
     entries

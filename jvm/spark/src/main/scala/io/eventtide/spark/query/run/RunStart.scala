@@ -64,6 +64,7 @@ private[run] final class RunStart(query: StreamExecutionAccess) {
     inputs,
     ledger = new BatchLedger(root, retain, conf),
     late = LateRows.open(query, root, retain, conf),
+    completeness = new Completeness(settings(structure), CompletenessLimits.of(sqlConf)),
     timers = timers(structure),
     monitor,
     steps,
@@ -73,9 +74,12 @@ private[run] final class RunStart(query: StreamExecutionAccess) {
 
   private def timers(structure: CheckpointStructure): WindowTimers = {
     val onlyForWindows = windows.nonEmpty && PlanValidator.isOnlyForWindows(query.analyzedPlan)
-    val settings = windows.zip(structure.windows).map { case (window, stored) =>
-      StoredFrames.settings(window.settings, stored)
-    }
-    new WindowTimers(settings.toIndexedSeq, onlyForWindows)
+    new WindowTimers(settings(structure).map(_._2), onlyForWindows)
   }
+
+  // The settings of each window, by the id of its node.
+  private def settings(structure: CheckpointStructure) =
+    windows.zip(structure.windows).toIndexedSeq.map { case (window, stored) =>
+      window.nodeId -> StoredFrames.settings(window.settings, stored)
+    }
 }

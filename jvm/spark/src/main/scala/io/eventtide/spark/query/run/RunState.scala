@@ -40,6 +40,7 @@ private[run] final class RunState(
     val ownInputs: QueryInputs,
     val ledger: BatchLedger,
     val late: LateRows,
+    val completeness: Completeness,
     val timers: WindowTimers,
     val monitor: WatermarkMonitor,
     val steps: ClockSteps,
