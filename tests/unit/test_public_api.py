@@ -38,17 +38,7 @@ if TYPE_CHECKING:
 
 MODULES = sorted(module.name for module in pkgutil.walk_packages(eventtide.__path__, "eventtide."))
 PUBLIC = dir(eventtide)
-MODULES_OF_NAMES = (
-    eventtide,
-    errors,
-    observe,
-    policies,
-    storm,
-    tables,
-    testing,
-    voltsp,
-    windows,
-)
+MODULES_OF_NAMES = (eventtide, errors, observe, policies, storm, tables, testing, voltsp, windows)
 HIDDEN = {"__version__"}  # help shows it as VERSION
 
 

@@ -175,12 +175,10 @@ class Cycle:
             return
         rows = self.target.rows(spark).where(_within(self.target.time, ranges))
         found = self.target.results(rows)
-        new = found.join(affected, _WINDOW, "left_semi").select(*found.columns).localCheckpoint()
+        new = found.join(affected, _WINDOW, "left_semi").localCheckpoint()
         old = self.target.written(spark, new).join(affected, _WINDOW, "left_semi")
         keys = new.columns[1 : 1 + self.target.keys]
-        compared = Corrections(
-            old=old.select(*new.columns), new=new, late=new, chains=None, keys=keys, takes_all=True
-        )
+        compared = Corrections(old=old, new=new, late=new, chains=None, keys=keys, takes_all=True)
         changed = compared.corrected().where(F.col(CHANGED) != "unchanged").drop(CHANGED)
         merge(changed.localCheckpoint(), self.target.table, [_WINDOW, *keys])
 
