@@ -34,6 +34,8 @@ Look        progress(query), blame(query), watch(query)
             explain(df)                             a plan or a window
             lag_curve(query), advise(query, late="0.1%")
                                                     the rows that a lag would cost
+            lab(rows, event_time=, arrival=)
+                                                    policies tried on recorded rows
             why(query, window), why_late(query, row)
                                                     why a window is open or closed, a row late
             completeness(query)                     the windows that have closed, and what they lack
@@ -72,6 +74,7 @@ from eventtide.observe import compact_late as compact_late
 from eventtide.observe import completeness as completeness
 from eventtide.observe import explain as explain
 from eventtide.observe import forget_late_reader as forget_late_reader
+from eventtide.observe import lab as lab
 from eventtide.observe import lag_curve as lag_curve
 from eventtide.observe import progress as progress
 from eventtide.observe import read_checkpoint as read_checkpoint

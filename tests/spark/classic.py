@@ -31,6 +31,7 @@ WITHOUT_CONNECT: Mapping[str, Sequence[str]] = MappingProxyType(
             "test_docs.py::test_a_block_runs[README.md A first query]",
             "test_docs.py::test_a_block_runs[migrate-from-withwatermark.md:12 ",
             "test_flights",
+            "test_history_server.py",
             "test_hive.py",
             "test_local_connect.py",
             "test_session_kinds.py",
@@ -53,6 +54,7 @@ WITHOUT_CONNECT: Mapping[str, Sequence[str]] = MappingProxyType(
             "test_own_policies.py",
         ),
         "needs the command line": (
+            "test_lab.py::test_the_command",
             "test_operations.py",
             "test_upgrades.py::test_the_doctor_says_that_state_cannot_be_counted",
         ),

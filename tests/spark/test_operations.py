@@ -84,7 +84,7 @@ def here(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> Callable[..., 
     def session(*_: object) -> Iterator[SparkSession]:
         yield spark
 
-    monkeypatch.setattr(commands, "_session", session)
+    monkeypatch.setattr(commands, "session", session)
     monkeypatch.setenv("COLUMNS", "200")
     return lambda *arguments: CliRunner().invoke(commands.app, arguments)
 

@@ -1,41 +1,31 @@
-"""The commands and their Spark session."""
+"""The commands."""
 
 from __future__ import annotations
 
-import sys
-from contextlib import contextmanager
 from pathlib import Path
-from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Annotated, NoReturn, cast
+from typing import Annotated, cast
 
 import typer
-from pyspark.sql import SparkSession
 from rich.console import Console
 
 import eventtide as et
 from eventtide import _jvm
-from eventtide._jvm import JVM_ERRORS, text_of
 from eventtide._version import SUPPORTED_SPARK, __version__
 from eventtide.cli import _doctor as said
+from eventtide.cli._lab import lab
 from eventtide.cli._plans import check_name, load_plan
-from eventtide.cli._stderr import stderr_to
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+from eventtide.cli._session import Conf, session
 
 app = typer.Typer(
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
-    help="Inspects and maintains the checkpoints of Spark queries with an Eventtide watermark.",
+    help="Inspects and maintains the checkpoints of Spark queries with an Eventtide watermark, and"
+    " tries policies on recorded rows.",
 )
 
 _Checkpoint = Annotated[
     str, typer.Argument(help="The query's checkpointLocation: a path or a URI that Spark can read.")
-]
-_Conf = Annotated[
-    list[str] | None,
-    typer.Option("--conf", help="key=value for Spark, such as the settings of an object store."),
 ]
 _LateTo = Annotated[
     list[str] | None,
@@ -91,7 +81,7 @@ def doctor(
     as_json: Annotated[
         bool, typer.Option("--json", help="Print the report as one JSON object, for a program.")
     ] = False,
-    conf: _Conf = None,
+    conf: Conf = None,
 ) -> None:
     """Report the contents of a checkpoint. It is read-only, and the query may be running.
 
@@ -100,7 +90,7 @@ def doctor(
     console = Console(stderr=as_json)  # the JSON is alone on the standard output
     if count_windows and plan is None:
         raise typer.BadParameter(_WHOSE_WINDOWS)
-    with _session(console, conf) as spark:
+    with session(console, conf) as spark:
         wanted = None if plan is None else load_plan(plan, spark)
         if count_windows and not isinstance(wanted, et.WindowBuilder):
             raise typer.BadParameter(_WHOSE_WINDOWS)
@@ -123,14 +113,14 @@ def timeline(
     out: Annotated[
         Path, typer.Option("--out", help="The file to write: one page of HTML, without a network.")
     ] = Path("timeline.html"),
-    conf: _Conf = None,
+    conf: Conf = None,
 ) -> None:
     """Draw the last batches of a checkpoint: watermark, substreams, late rows, the lag curve.
 
     It is read-only, and the query may be running.
     """
     console = Console()
-    with _session(console, conf) as spark:
+    with session(console, conf) as spark:
         out.write_text(_jvm.timeline(spark, checkpoint), encoding="utf-8")
     console.print(f"Open {out.resolve()} in a browser.", soft_wrap=True, highlight=False)
 
@@ -143,14 +133,14 @@ def clean_late(
         bool, typer.Option("--dry-run", help="Print the files without removing them.")
     ] = False,
     late_to: _LateTo = None,
-    conf: _Conf = None,
+    conf: Conf = None,
 ) -> None:
     """Remove unreferenced late files of failed attempts.
 
     The exit code is 1, and nothing is removed, if a part of the late log is missing.
     """
     console = Console()
-    with _session(console, conf) as spark:
+    with session(console, conf) as spark:
         files = et.clean_late(checkpoint, late_to=late_to or (), dry_run=dry_run, spark=spark)
     for file in files:
         console.print(file, soft_wrap=True, markup=False, highlight=False)
@@ -160,13 +150,13 @@ def clean_late(
 
 
 @app.command("compact-late")
-def compact_late(checkpoint: _Checkpoint, *, late_to: _LateTo = None, conf: _Conf = None) -> None:
+def compact_late(checkpoint: _Checkpoint, *, late_to: _LateTo = None, conf: Conf = None) -> None:
     """Compact the late rows of old batches into few large files; the query may be running.
 
     The next run or clean-late removes replaced files, because a reader may still use them.
     """
     console = Console()
-    with _session(console, conf) as spark:
+    with session(console, conf) as spark:
         done = et.compact_late(checkpoint, late_to=late_to or (), spark=spark)
     before, after = f"{done.files_before:,}", f"{done.files_after:,}"
     console.print(
@@ -179,11 +169,11 @@ def forget_late_reader(
     checkpoint: _Checkpoint,
     reader: Annotated[str, typer.Argument(help="The id of a reader of late rows, from doctor.")],
     *,
-    conf: _Conf = None,
+    conf: Conf = None,
 ) -> None:
     """Remove a stream or a handler from the late log's readers, if it will not be restarted."""
     console = Console()
-    with _session(console, conf) as spark:
+    with session(console, conf) as spark:
         et.forget_late_reader(checkpoint, reader, spark=spark)
     console.print("Late rows are no longer kept for that reader.", highlight=False)
 
@@ -195,7 +185,7 @@ def repartition(
     partitions: Annotated[
         int, typer.Option(min=1, help="The new number, about one per core of the executors.")
     ],
-    conf: _Conf = None,
+    conf: Conf = None,
 ) -> None:
     """Change the number of partitions of the state of et.window; the query must be stopped.
 
@@ -203,51 +193,10 @@ def repartition(
     either unchanged or complete.
     """
     console = Console()
-    with _session(console, conf) as spark:
+    with session(console, conf) as spark:
         before = et.observe.repartition(checkpoint, partitions, spark=spark)
     done = f"The state has {partitions:,} partitions now, and had {before:,}."
     console.print(done, highlight=False)
 
 
-@contextmanager
-def _session(console: Console, conf: list[str] | None) -> Iterator[SparkSession]:
-    """Run Spark in this process without log output; print errors without a stack trace."""
-    builder = SparkSession.builder.master("local[2]").appName("eventtide")
-    builder = builder.config("spark.ui.enabled", "false").config("spark.sql.shuffle.partitions", 2)
-    for setting in conf or []:
-        key, equals, value = setting.partition("=")
-        if not equals or not key:
-            allowed = "Allowed is key=value, such as --conf spark.hadoop.fs.s3a.endpoint=..."
-            raise typer.BadParameter(f"--conf is {setting!r}. {allowed}")
-        builder = builder.config(key, value)
-    try:
-        with console.status("Starting Spark"):
-            spark = _quietly(et.configure(builder))
-        try:
-            yield spark
-        finally:
-            spark.stop()
-    except et.EventtideError as error:
-        _fail(str(error))
-    except JVM_ERRORS as error:  # such as a missing file system
-        _fail(text_of(error))
-
-
-def _fail(sentence: str) -> NoReturn:
-    """Print an error without a stack trace, and exit with 1."""
-    Console(stderr=True, soft_wrap=True).print(sentence, markup=False, highlight=False)
-    raise typer.Exit(1) from None
-
-
-def _quietly(builder: SparkSession.Builder) -> SparkSession:
-    """Start Spark; the output of its JVM is printed only if the start fails."""
-    with TemporaryDirectory(prefix="eventtide-", ignore_cleanup_errors=True) as folder:
-        log = Path(folder, "spark.log")
-        try:
-            with stderr_to(log):
-                spark = builder.getOrCreate()
-        except Exception:
-            sys.stderr.write(log.read_text(encoding="utf-8", errors="replace"))
-            raise
-    spark.sparkContext.setLogLevel("OFF")
-    return spark
+app.command()(lab)

@@ -12,6 +12,8 @@ from eventtide.observe._checkpoint import (
 from eventtide.observe._completeness import completeness
 from eventtide.observe._disorder import Disorder, Drift
 from eventtide.observe._explain import explain
+from eventtide.observe._lab import lab
+from eventtide.observe._lab_result import Lab, LabPoint
 from eventtide.observe._lag_curve import LagCurve, advise, lag_curve
 from eventtide.observe._late import read_late
 from eventtide.observe._late_files import (
@@ -31,6 +33,8 @@ __all__ = [
     "Disorder",
     "Drift",
     "InputProgress",
+    "Lab",
+    "LabPoint",
     "LagCurve",
     "LateCompaction",
     "LateKept",
@@ -45,6 +49,7 @@ __all__ = [
     "completeness",
     "explain",
     "forget_late_reader",
+    "lab",
     "lag_curve",
     "progress",
     "read_checkpoint",

@@ -107,6 +107,7 @@ object ArchitectureSuite {
     "ui" -> Seq("query.ui"),
     "history" -> Seq("query.history"),
     "state of a checkpoint" -> Seq("query.state"),
+    "lab" -> Seq("query.lab"),
     "run" -> Seq("query.run"),
     "monitor" -> Seq("query.monitor"),
     "windows" -> Seq("operators.window"),

@@ -34,11 +34,14 @@ final class DisorderHistogram extends Externalizable {
   /** The highest disorder so far, exactly; rows that `halve` has removed count too. */
   def longest: Long = highest
 
-  def add(disorder: Long): Unit = {
+  def add(disorder: Long): Unit = add(disorder, 1)
+
+  /** Adds rows of the same disorder. */
+  def add(disorder: Long, count: Long): Unit = {
     if (disorder > highest) highest = disorder
     if (rowsOf.length == 0) allocate()
-    rowsOf(stepOf(disorder)) += 1
-    total += 1
+    rowsOf(stepOf(disorder)) += count
+    total += count
   }
 
   /** Adds rows without disorder. */

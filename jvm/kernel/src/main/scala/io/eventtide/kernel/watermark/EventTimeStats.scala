@@ -25,6 +25,13 @@ final class EventTimeStats {
     rows += 1
   }
 
+  /** Adds rows of which only the extremes are known. */
+  def add(lowestTime: Long, highestTime: Long, count: Long): Unit = {
+    highest = Math.max(highest, highestTime)
+    lowest = Math.min(lowest, lowestTime)
+    rows += count
+  }
+
   /** Adds the mark of a row, in addition to its time. */
   def addMark(mark: Long): Unit = if (mark > highestMark) highestMark = mark
 

@@ -17,11 +17,13 @@ import io.eventtide.spark.options.OptionReader
   *   request=with_ingestion_time  into=column, watermark.policy=with_ingestion_time
   *   request=window               event_time=ts, watermark.*, and the options of WindowCodec
   *                                columns: substream, keys, aggregates, when, gap, scope
+  *   request=lab                  event_time=ts, and the options of LabBuilder
+  *                                columns: substream, keys
   *   id=UUID                      the identity of its nodes, however often the plan is analyzed
   * }}}
   */
 private[spark] object RequestBuilder {
-  val Requests: Seq[String] = Seq("with_watermark", "with_ingestion_time", "window")
+  val Requests: Seq[String] = Seq("with_watermark", "with_ingestion_time", "window", "lab")
   private val Prefix = "watermark."
 
   /** The options of a request by its name, with the options of a watermark among them, and a new
@@ -58,6 +60,7 @@ private[spark] object RequestBuilder {
         val eventTime = reader.get("event_time")
         val policy = Option.when(watermark.nonEmpty)(watermark)
         WindowBuilder.window(rows, id, eventTime, policy, lists, reader.unread)
+      case "lab" => LabBuilder.lab(rows, lists, reader)
       case other => OptionReader.unknown("request", other, Requests.mkString(", "))
     }
   }

@@ -1,0 +1,187 @@
+"""The result of a lab: what each policy would have done."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any
+
+from eventtide._text.durations import in_words
+from eventtide._text.shares import MILLION, Share, millionths, percent
+from eventtide._text.tables import Tabular
+from eventtide.errors import refused
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from eventtide.policies import WatermarkPolicy
+    from eventtide.windows import WindowBuilder
+
+__all__ = ["Lab", "LabPoint"]
+
+_SECOND, _MICROSECOND = timedelta(seconds=1), timedelta(microseconds=1)
+
+
+@dataclass(frozen=True)
+class LabPoint:
+    """What one policy would have done with one window.
+
+    Attributes
+    ----------
+    policy : WatermarkPolicy
+        The policy.
+    window : WindowBuilder
+        The window, without rows.
+    rows : int
+        All rows: those on time, the late ones and the refused ones.
+    late : int
+        The rows that would have come too late for all of their windows.
+    refused : int
+        The rows without an event time or without an arrival.
+    windows : int
+        The windows that would have closed.
+    delay_p50, delay_p90, delay_p99 : timedelta or None
+        The delay of results that half of these windows do not exceed, 90 % and 99 % of them: the
+        arrival time at which a window closes, minus its end. None if no window closes.
+    open_at_end : int
+        The windows that are still open after the last row.
+    most_open : int
+        The highest number of windows that are open at once.
+    most_aggregates : int
+        The highest number of aggregates that the state has at once: one for each key and frame. A
+        tumbling window is one frame.
+    """
+
+    policy: WatermarkPolicy
+    window: WindowBuilder
+    rows: int
+    late: int
+    refused: int
+    windows: int
+    delay_p50: timedelta | None
+    delay_p90: timedelta | None
+    delay_p99: timedelta | None
+    open_at_end: int
+    most_open: int
+    most_aggregates: int
+
+    @property
+    def late_share(self) -> float:
+        """The late rows as a share of the rows that are not refused, from 0 to 1."""
+        judged = self.rows - self.refused
+        return self.late / judged if judged else 0.0
+
+    @property
+    def code(self) -> str:
+        """The policy as Python code."""
+        return f"et.{self.policy!r}"
+
+
+@dataclass(frozen=True)
+class Lab(Tabular):
+    """The points of a lab; it prints as a table for each window.
+
+    Attributes
+    ----------
+    points : tuple of LabPoint
+        A point for each window and policy, in the order in which they were given.
+    """
+
+    points: tuple[LabPoint, ...]
+
+    def frontier(self) -> tuple[LabPoint, ...]:
+        """Return the points that no other point of their window beats, by descending late share.
+
+        A point beats another one if it has no more late rows and no longer median delay, and less
+        of one of them.
+
+        Examples
+        --------
+        >>> import eventtide as et
+        >>> lab = et.lab(rows, event_time="ts", arrival="seen")  # doctest: +SKIP
+        >>> [point.code for point in lab.frontier()]  # doctest: +SKIP
+        ["et.WatermarkPolicies.with_fixed_lag(lag='0s')", ...]
+        """
+        return tuple(
+            best
+            for of in self._by_window()
+            for best in _frontier([point for point in of if point.delay_p50 is not None])
+        )
+
+    def choose(self, *, late: Share) -> LabPoint:
+        """Return the point with the shortest median delay of those within a share of late rows.
+
+        Parameters
+        ----------
+        late : str or float
+            The highest share of late rows, such as ``"0.1%"`` or ``0.001``.
+
+        Raises
+        ------
+        InvalidArgumentError
+            No point is within the share, or the lab has several windows.
+
+        Examples
+        --------
+        >>> import eventtide as et
+        >>> lab = et.lab(rows, event_time="ts", arrival="seen")  # doctest: +SKIP
+        >>> lab.choose(late="0.1%").code  # doctest: +SKIP
+        "et.WatermarkPolicies.with_fixed_lag(lag='5m')"
+        """
+        most = millionths("late", late) / MILLION
+        if len(list(self._by_window())) > 1:
+            problem, allowed = "is asked of several windows", "a lab with one window"
+            fix = "windows=[et.window().tumbling('1h')]"
+            raise refused("late", late, problem, allowed=allowed, fix=fix)
+        within = [point for point in self.frontier() if point.late_share <= most]
+        if not within:
+            least = min((point.late_share for point in self.frontier()), default=1.0)
+            problem = "is met by no policy of the lab under which windows close"
+            allowed = f"{percent(least)} or more"
+            raise refused("late", late, problem, allowed=allowed, fix="policies with other lags")
+        return within[0]
+
+    def plot(self) -> Any:  # noqa: ANN401 - a chart of Altair
+        """Return a chart: median delay across, late rows up, a line for the frontier.
+
+        Returns
+        -------
+        altair.Chart
+            Notebooks show it.
+
+        Raises
+        ------
+        SetupError
+            Altair is not installed: ``pip install eventtide[plot]``.
+        """
+        from eventtide.observe._plot import lab_chart  # noqa: PLC0415 - needs Altair
+
+        best = {id(point) for point in self.frontier()}
+        return lab_chart(
+            {
+                "seconds": point.delay_p50 / _SECOND,
+                "late": point.late_share,
+                "share": percent(point.late_share),
+                "delay": in_words(point.delay_p50 // _MICROSECOND),
+                "policy": repr(point.policy).removeprefix("WatermarkPolicies."),
+                "kind": point.policy.name,
+                "window": repr(point.window).removeprefix("et.window()."),
+                "best": id(point) in best,
+            }
+            for point in self.points
+            if point.delay_p50 is not None
+        )
+
+    def _by_window(self) -> Iterable[list[LabPoint]]:
+        grouped: dict[str, list[LabPoint]] = {}
+        for point in self.points:
+            grouped.setdefault(repr(point.window), []).append(point)
+        return grouped.values()
+
+
+def _frontier(points: Sequence[LabPoint]) -> list[LabPoint]:
+    best: list[LabPoint] = []
+    for point in sorted(points, key=lambda one: (one.delay_p50, one.late)):
+        if not best or point.late < best[-1].late:
+            best.append(point)
+    return best
