@@ -4,6 +4,13 @@ from __future__ import annotations
 
 import shutil
 import subprocess
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from playwright.sync_api import Page
 
 BROWSER = shutil.which("chromium") or shutil.which("chromium-browser")
 
@@ -19,3 +26,18 @@ def shown(address: str, width: int, seconds: int = 5) -> str:
         timeout=120,
     )
     return done.stdout
+
+
+@contextmanager
+def driven(address: str, width: int) -> Iterator[Page]:
+    """Give a page whose elements a test can click."""
+    from playwright.sync_api import sync_playwright  # noqa: PLC0415 - only where a browser is
+
+    with sync_playwright() as tools:
+        browser = tools.chromium.launch(executable_path=BROWSER, args=["--no-sandbox"])
+        try:
+            page = browser.new_page(viewport={"width": width, "height": 900})
+            page.goto(address)
+            yield page
+        finally:
+            browser.close()

@@ -46,7 +46,7 @@ class Server:
 
     def __init__(self, folder: Path, settings: Mapping[str, str], port: int | None = None) -> None:
         """Start it, and wait until it is ready; its log is in the folder."""
-        self.port = port or _free_port()
+        self.port = port or free_port()
         self.url = f"sc://localhost:{self.port}"
         folder.mkdir(parents=True, exist_ok=True)
         self.log = folder / "server.log"
@@ -100,7 +100,8 @@ def jar_of_server() -> str:
     return subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()  # noqa: S603 - our own code
 
 
-def _free_port() -> int:
+def free_port() -> int:
+    """Return a port that is free now."""
     with socket.socket() as free:
         free.bind(("localhost", 0))
         return int(free.getsockname()[1])

@@ -14,7 +14,7 @@ from urllib.request import urlopen
 import pytest
 
 from tests.pages import ROOT
-from tests.spark.browser import BROWSER, shown
+from tests.spark.browser import BROWSER, driven, shown
 from tests.spark.kafka import PATIENCE
 from tests.spark.ui_job import HOSTILE
 
@@ -88,3 +88,41 @@ def test_a_browser_shows_it(tab: str) -> None:
     [windows] = re.findall(r'data-part="windows".*?<tbody>(.*?)</tbody>', dom, re.DOTALL)
     assert re.match(r"<tr><td>tumbling\(", windows)
     assert "<td>window [" in windows
+
+
+@pytest.mark.skipif(BROWSER is None, reason="needs chromium on the PATH")
+def test_a_reader_sorts_and_searches(tab: str) -> None:
+    """The order and the search stay from one update to the next."""
+    with driven(tab, width=1200) as page:
+        dialogs: list[str] = []
+        page.on("dialog", lambda dialog: dialogs.append(dialog.message))
+        page.wait_for_selector("tr.holder")
+
+        def names() -> list[str]:
+            return page.locator("tbody:has(tr.holder) td:first-child").all_inner_texts()
+
+        assert names()[0] == HOSTILE  # the one furthest behind comes first
+        page.get_by_role("button", name="substream").click()
+        assert names() == sorted(["a", "b", HOSTILE])
+        page.get_by_role("button", name="substream").click()
+        assert names() == sorted(["a", "b", HOSTILE], reverse=True)
+        before = page.locator("tr.holder td").last.inner_text()
+        page.wait_for_function(
+            "rows => document.querySelector('tr.holder td:last-child').innerText !== rows",
+            arg=before,
+        )
+        assert names() == sorted(["a", "b", HOSTILE], reverse=True)
+        page.get_by_role("searchbox").fill("script")
+        assert names() == [HOSTILE]
+        page.get_by_role("searchbox").fill("nobody")
+        page.wait_for_selector("text=0 of 3")
+        assert dialogs == []
+
+
+@pytest.mark.skipif(BROWSER is None, reason="needs chromium on the PATH")
+@pytest.mark.parametrize("width", [400, 1600])
+def test_it_fits_a_narrow_and_a_wide_window(tab: str, width: int) -> None:
+    """Only tables scroll."""
+    with driven(tab, width) as page:
+        page.wait_for_selector("tr.holder")
+        assert page.evaluate("document.getElementById('eventtide').scrollWidth") <= width

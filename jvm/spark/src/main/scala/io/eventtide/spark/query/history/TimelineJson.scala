@@ -16,14 +16,21 @@ private[query] object TimelineJson {
 
   /** @param last
     *   the report on the last batch
+    * @param most
+    *   the highest number of substreams of an input: those with the lowest watermarks
     */
-  def of(title: String, points: Iterator[BatchPoint], last: Option[WatermarkReport]): ObjectNode = {
+  def of(
+      title: String,
+      points: Iterator[BatchPoint],
+      last: Option[WatermarkReport],
+      most: Int = Int.MaxValue
+  ): ObjectNode = {
     val node = mapper.createObjectNode().put("title", title)
     node.put("blame", last.fold("No batch has ended yet.")(_.blame))
     val batches = node.putArray("batches")
     points.foreach(write(_, batches.addObject()))
     val inputs = node.putArray("inputs")
-    last.foreach(writeInputs(_, inputs))
+    last.foreach(writeInputs(_, inputs, most))
     val windows = node.putArray("windows")
     last.foreach(_.outlook.windows.foreach(_.write(windows.addObject())))
     node
@@ -37,10 +44,14 @@ private[query] object TimelineJson {
     point.late.foreachEntry((reason, rows) => late.put(reason, rows))
   }
 
-  private def writeInputs(report: WatermarkReport, array: ArrayNode): Unit =
+  private def writeInputs(report: WatermarkReport, array: ArrayNode, most: Int): Unit =
     report.inputs.foreach { input =>
       val node = array.addObject()
       input.write(node)
+      if (input.lines.length > most) {
+        val lowest = node.putArray("substreams")
+        input.laggards(most).foreach(_.write(lowest.addObject()))
+      }
       val lags = node.putObject("lags")
       lags.put("now", input.settings.policy.lag)
       lagFor(input).foreach(lags.put("for 0.1% late", _))

@@ -40,7 +40,7 @@ object ScriptedTab {
   /** Adds a tab to the UI of an application, once; does nothing if the application has no UI. */
   def attach(context: SparkContext, content: TabContent): Unit = context.ui.foreach(add(_, content))
 
-  private def add(ui: SparkUI, content: TabContent): Unit = ui.synchronized {
+  private[eventtide] def add(ui: SparkUI, content: TabContent): Unit = ui.synchronized {
     if (!ui.getTabs.exists(_.prefix == content.path)) {
       content.styles.foreach(addFile(ui, content, "text/css", _))
       content.scripts.foreach(addFile(ui, content, "text/javascript", _))
@@ -55,17 +55,15 @@ object ScriptedTab {
 private final class ScriptedPage(tab: ScriptedTab, content: TabContent) extends WebUIPage("") {
 
   override def render(request: HttpServletRequest): Seq[Node] = {
-    def url(path: String): String = UIUtils.prependBaseUri(request, path)
-    def own(file: String): String = url(s"/${content.path}/$file")
+    // In the history server, the pages of an application have a path of their own.
+    def own(file: String): String =
+      UIUtils.prependBaseUri(request, tab.basePath, s"/${content.path}/$file")
+    val library = UIUtils.prependBaseUri(request, "/static/d3.min.js")
     val styles =
       content.styles.map(file => <link rel="stylesheet" href={own(file)} type="text/css"/>)
     val scripts =
-      (url("/static/d3.min.js") +: content.scripts.map(own)).map(file =>
-        <script src={file}></script>
-      )
-    val place = <main id="eventtide" class="eventtide" data-url={
-      url(s"/${content.path}/json/")
-    }></main>
+      (library +: content.scripts.map(own)).map(file => <script src={file}></script>)
+    val place = <main id="eventtide" class="eventtide" data-url={own("json/")}></main>
     UIUtils.headerSparkPage(request, content.title, styles ++ place ++ scripts, tab)
   }
 
