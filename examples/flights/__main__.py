@@ -60,6 +60,7 @@ def _run(console: Console, out: Path, also: Path | None, *, quick: bool, kafka: 
     from examples.flights import (  # noqa: PLC0415
         broker,
         data,
+        foresight,
         lull,
         measure,
         page,
@@ -81,7 +82,9 @@ def _run(console: Console, out: Path, also: Path | None, *, quick: bool, kafka: 
     sides = (*chosen, *(settings.QUICK_SLIDING if quick else settings.SLIDING))
     with console.status("Reading the flights, starting Spark"):
         flights = data.load(_QUICK_DAYS if quick else _DAYS)
-        spark = session.start(out / "spark.log", None if topic is None else broker.connector())
+        spark = session.start(
+            out / "spark.log", {**session.UI, **({} if topic is None else broker.connector())}
+        )
     # Spark is stopped first; an upload of its state may still be running then.
     files = tempfile.TemporaryDirectory(prefix="eventtide-lab-", ignore_cleanup_errors=True)
     with files as name, spark:
@@ -95,6 +98,7 @@ def _run(console: Console, out: Path, also: Path | None, *, quick: bool, kafka: 
         last = sides[-1]
         true = {s.windows: measure.truth(reports, flights, s) for s in (sides[0], last)}
         console.print(table.intro(flights, sides))
+        console.print(f"Spark's UI shows the queries while they run: {session.tab(spark)}\n")
         with table.Race(console, len(flights.by_hour)) as race:
             traces = replay.replay(reports, flights, sides, folder, race.show)
         measured = [measure.measure(t, flights, true[t.setting.windows]) for t in traces]
@@ -105,6 +109,7 @@ def _run(console: Console, out: Path, also: Path | None, *, quick: bool, kafka: 
         console.print(table.SLIDING_TEXT)
         console.print(table.sliding_table(sliding, repaired))
         console.print(table.books(sliding[-1], repaired))
+        foresight.show(console, traces, reports)
         moments = lull.lull(spark, folder)
         console.print(table.LULL_TEXT)
         console.print(table.lull_table(moments))

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from pathlib import Path
 
-__all__ = ["ORDERED", "SETTINGS", "start", "state_store"]
+__all__ = ["ORDERED", "SETTINGS", "UI", "start", "state_store", "tab"]
 
 _STREAMING = "org.apache.spark.sql.execution.streaming"
 _PROVIDER = "spark.sql.streaming.stateStore.providerClass"
@@ -39,6 +39,9 @@ SETTINGS = {
     ),
 }
 
+UI = {"spark.ui.enabled": "true", "spark.ui.port": "0"}
+"""Settings for a session with Spark's UI, at a free port."""
+
 
 def start(
     log: Path, more: Mapping[str, str] | None = None, *, real_time: bool = False
@@ -51,6 +54,11 @@ def start(
         spark = et.configure(builder, real_time=real_time).getOrCreate()
         spark.sparkContext.setLogLevel("ERROR")
     return spark
+
+
+def tab(spark: SparkSession) -> str:
+    """Return the address of the tab of Spark's UI that shows the queries while they run."""
+    return f"{spark.sparkContext.uiWebUrl}/eventtide/"
 
 
 @contextmanager

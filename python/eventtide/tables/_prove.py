@@ -15,7 +15,7 @@ from eventtide.windows._comparable import comparable
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import DataFrame, Row, SparkSession
 
     from eventtide.observe._location import QueryOrPath
     from eventtide.tables._target import Source
@@ -144,6 +144,20 @@ def _(of: Proof) -> Iterator[Table]:
     """Yield the tables of `et.prove`: the numbers, and some differences."""
     yield Table(of.table, (), [(name, f"{getattr(of, name):,}") for name in _NAMES])
     if not of:
-        shown = of.differences.limit(_MOST_SHOWN).collect()
-        rows = [(row["difference"], str(row["written"]), str(row["expected"])) for row in shown]
-        yield Table("differences", ("difference", "written", "expected"), rows)
+        shown = of.differences.orderBy("window").limit(_MOST_SHOWN).collect()
+        rows = [
+            (
+                row["difference"],
+                f"{row['window'].start} to {row['window'].end}",
+                _shown(row["written"]),
+                _shown(row["expected"]),
+            )
+            for row in shown
+        ]
+        yield Table("differences", ("difference", "window", "written", "expected"), rows)
+
+
+def _shown(result: Row | None) -> str:
+    """Return a result without its window as text, nothing for one that is not there."""
+    values = {} if result is None else result.asDict()
+    return ", ".join(f"{name}={value}" for name, value in values.items() if name != "window")
