@@ -138,7 +138,7 @@ need_chaos_jar() {
   echo "$hash" >".build/chaos-$minor.stamp"
 }
 
-# The wheel, with both jars in it; sets `wheel`.
+# The wheel, with the jars in it; sets `wheel`.
 need_wheel() {
   local hash
   need_jars

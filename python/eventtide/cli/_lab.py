@@ -28,15 +28,15 @@ def lab(  # noqa: PLR0913 - options
     policy: Annotated[
         list[str] | None,
         typer.Option(
-            help="A policy in YAML, or its file: '{name: with_fixed_lag, lag: 5s}'. Can be given"
-            " several times; by default fixed lags.",
+            help="A policy in YAML, or its file: '{name: with_fixed_lag, lag: 5s}'; by default"
+            " fixed lags.",
         ),
     ] = None,
     window: Annotated[
         list[str] | None,
         typer.Option(
-            help="The size of a window, and after a comma the slide: '1h', or '1h,5m'. Can be given"
-            " several times; by default '1m'.",
+            help="The size of a window, and after a comma the slide: '1h', or '1h,5m'; by default"
+            " '1m'.",
         ),
     ] = None,
     key: Annotated[list[str] | None, typer.Option(help="A key column of the windows.")] = None,

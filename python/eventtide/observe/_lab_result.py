@@ -90,10 +90,10 @@ class Lab(Tabular):
     points: tuple[LabPoint, ...]
 
     def frontier(self) -> tuple[LabPoint, ...]:
-        """Return the points that no other point of their window beats, by descending late share.
+        """Return the points that no other point of their window beats, by ascending delay.
 
-        A point beats another one if it has no more late rows and no longer median delay, and less
-        of one of them.
+        A point beats another one if it has no more late rows, no higher median delay and no higher
+        p90, and less of one of them. Of equal points the first one counts.
 
         Examples
         --------
@@ -109,7 +109,9 @@ class Lab(Tabular):
         )
 
     def choose(self, *, late: Share) -> LabPoint:
-        """Return the point with the shortest median delay of those within a share of late rows.
+        """Return the earliest point of the frontier within a share of late rows.
+
+        It has the lowest median delay, and of those the lowest p90.
 
         Parameters
         ----------
@@ -181,7 +183,14 @@ class Lab(Tabular):
 
 def _frontier(points: Sequence[LabPoint]) -> list[LabPoint]:
     best: list[LabPoint] = []
-    for point in sorted(points, key=lambda one: (one.delay_p50, one.late)):
-        if not best or point.late < best[-1].late:
+    for point in sorted(points, key=_cost):
+        # Those before it have no higher median delay.
+        if not any(one.late <= point.late and _cost(one)[1] <= _cost(point)[1] for one in best):
             best.append(point)
     return best
+
+
+def _cost(point: LabPoint) -> tuple[timedelta, timedelta, int]:
+    """Return the delays of a point under which windows close, and its late rows."""
+    p50, p90 = point.delay_p50 or timedelta.max, point.delay_p90 or timedelta.max
+    return p50, p90, point.late
