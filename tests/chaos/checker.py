@@ -8,7 +8,8 @@ gives the same; the late rows are the quiet run's, as a multiset; rows read are 
 late rows, by number and one by one; the index has the ledger's total, also where it is folded or
 compacted; every file that is named is there with its length; no watermark in the offset log is
 below the one before; a handler was given the late rows of each batch; no error is without a name;
-a plain restart suffices; the doctor names a problem when files and books do not fit.
+a plain restart suffices; the doctor names a problem when files and books do not fit; each window
+with results is once among the closed windows, with the rows of its results.
 """
 
 from __future__ import annotations
@@ -41,7 +42,8 @@ class Outcome:
     restart : str or None
         What ended the last run, a plain restart; None if it came to the end of its streams.
     doctor : dict
-        ``problems``, and by the ledger ``on_time``, ``refused`` and ``late`` by reason.
+        ``problems``, and by the ledger ``on_time``, ``refused``, ``late`` by reason, and
+        ``complete``, the closed windows and their rows; None if they are not counted.
     """
 
     errors: Sequence[tuple[str | None, bool]] = ()
@@ -65,6 +67,7 @@ def check(folder: Path, quiet: Path, outcome: Outcome, *, logs: bool = True) -> 
     if outcome.restart is not None:
         return [*found, f"plain restart: {outcome.restart}"]
     found += _results(folder, quiet)
+    found += _completeness(folder, outcome.doctor.get("complete"))
     found += watermarks(folder / "checkpoint")
     broken: list[str] = []
     if logs:
@@ -104,6 +107,22 @@ def _results(folder: Path, quiet: Path) -> Iterator[str]:
         if rows:
             shown = [_identity(row) for row in list(rows)[:SHOWN]]
             yield f"results: {sum(rows.values())} {name}, such as {'; '.join(shown)}"
+
+
+def _completeness(folder: Path, closed: list[tuple[str, int]] | None) -> Iterator[str]:
+    if closed is None:
+        return
+    given = Counter[str]()
+    for row in (json.loads(row) for runs in results(folder).values() for row in runs[0]):
+        given[json.dumps(row["window"])] += row["n"]
+    told = Counter[str]()
+    for window, rows in closed:
+        told[json.dumps(json.loads(window))] += rows
+    if len(told) < len(closed):
+        yield f"completeness: {len(closed) - len(told)} windows are twice among the closed ones"
+    for window in sorted(told.keys() | given.keys()):
+        if told[window] != given[window]:
+            yield f"completeness: {window} has {told[window]} rows, its results {given[window]}"
 
 
 def _identity(row: str) -> str:

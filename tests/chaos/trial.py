@@ -249,6 +249,7 @@ def doctor(spark: SparkSession, folder: Path) -> dict[str, Any]:
     except et.EventtideError as error:
         return {"problems": [str(error)], "late": None, "on_time": None, "refused": 0}
     mark = report.watermark
+    alone = len(report.windows) == 1  # otherwise results have windows of several
     late = dict[str, int]()
     for window in report.windows:
         for reason, rows in window.late.items():
@@ -258,4 +259,14 @@ def doctor(spark: SparkSession, folder: Path) -> dict[str, Any]:
         "late": late,
         "on_time": None if mark is None else mark.on_time,
         "refused": 0 if mark is None else mark.bad_time + mark.future,
+        "complete": complete(f"chaos://doctor{folder}/checkpoint") if alone else None,
     }
+
+
+def complete(checkpoint: str) -> list[tuple[str, int]] | None:
+    """Return the closed windows of a checkpoint with their rows; None if they are not counted."""
+    try:
+        closed = et.completeness(checkpoint).where("rows > 0")
+    except et.EventtideError:  # of kinds whose windows the watermark of the query does not close
+        return None
+    return [(row[0], row[1]) for row in closed.select(F.to_json("window"), "rows").collect()]

@@ -39,7 +39,7 @@ def quiet(tmp_path: Path) -> Path:
     for batch in range(2):
         late_log(folder, batch, [{"id": batch, "_reason": "bad_time"}])
         entry(folder, batch, batch + 1)
-        row = json.dumps({"window": batch, "user": "a", "ids": [batch + 2]})
+        row = json.dumps({"window": batch, "user": "a", "ids": [batch + 2], "n": 1})
         (folder / f"results/{batch}.a.jsonl").write_text(row + "\n")
         mark = json.dumps({"batchWatermarkMs": 1000 * batch})
         (folder / f"checkpoint/offsets/{batch}").write_text(f"v1\n{mark}\n{batch}\n")
@@ -82,6 +82,29 @@ def test_a_quiet_run_has_no_violation(quiet: Path) -> None:
     """Nor has one in which a batch was run twice, with one result."""
     shutil.copy(quiet / "results/1.a.jsonl", quiet / "results/1.b.jsonl")
     assert check(quiet, quiet, Outcome(doctor=DOCTOR)) == []
+
+
+@pytest.mark.parametrize(
+    ("closed", "found"),
+    [
+        ([("0", 1), ("1", 1)], []),
+        ([("0", 1)], ["completeness: 1 has 0 rows, its results 1"]),
+        ([("0", 2), ("1", 1)], ["completeness: 0 has 2 rows, its results 1"]),
+        (
+            [("0", 1), ("1", 1), ("1", 1)],
+            [
+                "completeness: 1 windows are twice among the closed ones",
+                "completeness: 1 has 2 rows, its results 1",
+            ],
+        ),
+    ],
+    ids=["right", "lost", "wrong", "twice"],
+)
+def test_closed_windows_that_do_not_fit_the_results_are_found(
+    quiet: Path, closed: list[tuple[str, int]], found: list[str]
+) -> None:
+    """Each is there once, with the rows of its results."""
+    assert check(quiet, quiet, Outcome(doctor={**DOCTOR, "complete": closed})) == found
 
 
 def compact(folder: Path, rows: list[dict[str, Any]]) -> None:
