@@ -12,7 +12,7 @@ from eventtide._text.tables import Tabular
 from eventtide.errors import refused
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
     from eventtide.policies import WatermarkPolicy
     from eventtide.windows import WindowBuilder
@@ -72,6 +72,16 @@ class LabPoint:
         return self.late / judged if judged else 0.0
 
     @property
+    def policy_words(self) -> str:
+        """The policy in a table, without what all have."""
+        return repr(self.policy).removeprefix("WatermarkPolicies.")
+
+    @property
+    def window_words(self) -> str:
+        """The window in a table, without what all have."""
+        return repr(self.window).removeprefix("et.window().")
+
+    @property
     def code(self) -> str:
         """The policy as Python code."""
         return f"et.{self.policy!r}"
@@ -104,7 +114,7 @@ class Lab(Tabular):
         """
         return tuple(
             best
-            for of in self._by_window()
+            for of in self.by_window().values()
             for best in _frontier([point for point in of if point.delay_p50 is not None])
         )
 
@@ -131,7 +141,7 @@ class Lab(Tabular):
         "et.WatermarkPolicies.with_fixed_lag(lag='5m')"
         """
         most = millionths("late", late) / MILLION
-        if len(list(self._by_window())) > 1:
+        if len(self.by_window()) > 1:
             problem, allowed = "is asked of several windows", "a lab with one window"
             fix = "windows=[et.window().tumbling('1h')]"
             raise refused("late", late, problem, allowed=allowed, fix=fix)
@@ -165,20 +175,21 @@ class Lab(Tabular):
                 "late": point.late_share,
                 "share": percent(point.late_share),
                 "delay": in_words(point.delay_p50 // _MICROSECOND),
-                "policy": repr(point.policy).removeprefix("WatermarkPolicies."),
+                "policy": point.policy_words,
                 "kind": point.policy.name,
-                "window": repr(point.window).removeprefix("et.window()."),
+                "window": point.window_words,
                 "best": id(point) in best,
             }
             for point in self.points
             if point.delay_p50 is not None
         )
 
-    def _by_window(self) -> Iterable[list[LabPoint]]:
+    def by_window(self) -> dict[str, list[LabPoint]]:
+        """Return the points of each window, by the words of the window."""
         grouped: dict[str, list[LabPoint]] = {}
         for point in self.points:
-            grouped.setdefault(repr(point.window), []).append(point)
-        return grouped.values()
+            grouped.setdefault(point.window_words, []).append(point)
+        return grouped
 
 
 def _frontier(points: Sequence[LabPoint]) -> list[LabPoint]:

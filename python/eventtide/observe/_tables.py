@@ -8,7 +8,7 @@ from eventtide._text.durations import in_words
 from eventtide._text.shares import percent
 from eventtide._text.tables import Table, tables_of
 from eventtide.observe._checkpoint import CheckpointReport, WindowReport
-from eventtide.observe._lab_result import Lab, LabPoint
+from eventtide.observe._lab_result import Lab
 from eventtide.observe._lag_curve import LagCurve, readable
 from eventtide.observe._progress import InputProgress, QueryProgress, SubstreamProgress
 
@@ -67,15 +67,11 @@ def _(of: LagCurve) -> Iterator[Table]:
 def _(of: Lab) -> Iterator[Table]:
     """Yield a table for each window of `et.lab`; a star marks the frontier."""
     best = {id(point) for point in of.frontier()}
-    grouped: dict[str, list[LabPoint]] = {}
-    for point in of.points:
-        grouped.setdefault(repr(point.window).removeprefix("et.window()."), []).append(point)
     heads = ("policy", "late rows", "delay p50", "p90", "p99", "windows", "open", "aggregates")
-    for window, points in grouped.items():
+    for window, points in of.by_window().items():
         rows = [
             (
-                ("* " if id(one) in best else "  ")
-                + repr(one.policy).removeprefix("WatermarkPolicies."),
+                ("* " if id(one) in best else "  ") + one.policy_words,
                 percent(one.late_share),
                 *map(_length, (one.delay_p50, one.delay_p90, one.delay_p99)),
                 f"{one.windows:,}",

@@ -45,8 +45,9 @@ private[planning] object LabBuilder {
     val policies = options.numbered("policies")
     val (ofPolicies, ofWindow) = options.unread.partition(_._1.startsWith("policies."))
     val spec = windows(ofWindow)
+    val defaults = recorded.sparkSession.conf.getAll
     val replay =
-      Replay(policies.map(policy(_, ofPolicies, label, recorded)), label, spec, every)
+      Replay(policies.map(policy(_, ofPolicies, label, defaults)), label, spec, every)
     val timed = rows.select(
       Seq(
         FrameNumber(micros(arrival.column), Frame(every)) -> "trigger",
@@ -92,12 +93,12 @@ private[planning] object LabBuilder {
       prefix: String,
       options: Map[String, String],
       label: SubstreamDescription,
-      rows: DataFrame
+      defaults: Map[String, String]
   ): Map[String, String] = {
     val own = options.collect {
       case (name, value) if name.startsWith(s"$prefix.") => name.drop(prefix.length + 1) -> value
     }
-    val all = SessionDefaults.watermark(own, rows.sparkSession.conf.getAll)
+    val all = SessionDefaults.watermark(own, defaults)
     val settings = WatermarkOptionsCodec.watermark(all, label)
     def refuse(reason: String) =
       throw EventtideException("LAB_POLICY", "policy" -> settings.policy, "reason" -> reason)

@@ -47,11 +47,7 @@ private[query] object TimelineJson {
   private def writeInputs(report: WatermarkReport, array: ArrayNode, most: Int): Unit =
     report.inputs.foreach { input =>
       val node = array.addObject()
-      input.write(node)
-      if (input.lines.length > most) {
-        val lowest = node.putArray("substreams")
-        input.laggards(most).foreach(_.write(lowest.addObject()))
-      }
+      input.write(node, most)
       val lags = node.putObject("lags")
       lags.put("now", input.settings.policy.lag)
       lagFor(input).foreach(lags.put("for 0.1% late", _))

@@ -12,10 +12,10 @@ import io.eventtide.spark.spi.BatchEventTimeStats
   * @param lowest
   *   the lowest event time
   */
-private[lab] final case class FrameRows(frame: Long, rows: Long, newKeys: Long, lowest: Long)
+private[lab] final case class ReplayedFrame(frame: Long, rows: Long, newKeys: Long, lowest: Long)
 
 /** The rows of one batch: by frame for the windows, by substream for the policies. */
-private[lab] final case class BatchRows(frames: Seq[FrameRows], stats: BatchEventTimeStats)
+private[lab] final case class BatchRows(frames: Seq[ReplayedFrame], stats: BatchEventTimeStats)
 
 private[lab] object BatchRows {
 
@@ -26,7 +26,7 @@ private[lab] object BatchRows {
       stats.add(group.lowest, group.highest, group.rows)
     }
     val frames = groups.groupBy(_.frame).map { case (frame, of) =>
-      FrameRows(frame, of.map(_.rows).sum, of.map(_.newKeys).sum, of.map(_.lowest).min)
+      ReplayedFrame(frame, of.map(_.rows).sum, of.map(_.newKeys).sum, of.map(_.lowest).min)
     }
     BatchRows(frames.toSeq, BatchEventTimeStats(substreams, badTime = 0, future = 0))
   }

@@ -4,7 +4,9 @@ import java.util.UUID
 
 import io.eventtide.kernel.disorder.{BatchDisorder, DisorderHistogram}
 import io.eventtide.kernel.lab.ReplayedWindows
+import io.eventtide.kernel.time.Frame
 import io.eventtide.kernel.window.WindowSpec
+import io.eventtide.spark.operators.WindowBatchContext
 import io.eventtide.spark.options.WatermarkSettings
 import io.eventtide.spark.query.run.QueryInputs
 import io.eventtide.spark.spi.{BatchEventTimeStats, ReachedTime}
@@ -29,35 +31,36 @@ private[lab] final class PolicyReplay(
     interval: Long
 ) {
   private val inputs = QueryInputs.of(Seq(new UUID(0, 0) -> settings))
+  private val triggers = Frame(interval) // batches are at multiples of the interval
   private var triggered = begin
   private var watermark = Option.empty[Long] // of the next batch
   private var judging = Option.empty[Long] // the watermark of the last batch
 
   val windows = new ReplayedWindows(spec)
 
+  private var onTimeSoFar = 0L
+  private var lateSoFar = 0L
+
   /** The number of rows on time, and of late rows. */
-  var onTime = 0L
-  var late = 0L
+  def onTime: Long = onTimeSoFar
+  def late: Long = lateSoFar
 
   inputs.begin(begin)
 
-  /** Runs the triggers up to a clock value, inclusive, as long as there are no rows. */
-  def advance(now: Long): Unit = {
+  /** Ends with what the clock of the last batch still moves. */
+  def end(): Unit = advance(triggered)
+
+  // Runs the triggers up to a clock value, inclusive, without rows.
+  private def advance(now: Long): Unit = {
     var at = nextTick(triggered)
     while (at <= now) {
-      at = if (tick(at)) nextTick(at) else boundary(at + PolicyReplay.Second)
+      at = if (tick(at)) nextTick(at) else triggers.ceiling(at + PolicyReplay.Second)
     }
     triggered = now
   }
 
   private def nextTick(from: Long): Long =
-    inputs.nextDue(0).fold(Long.MaxValue)(due => math.max(boundary(due), from))
-
-  // The first trigger that is not before a time.
-  private def boundary(time: Long): Long = {
-    val since = math.max(0L, time - begin)
-    begin + (since + interval - 1) / interval * interval
-  }
+    inputs.nextDue(0).fold(Long.MaxValue)(due => triggers.ceiling(math.max(due, from)))
 
   private def tick(now: Long): Boolean = {
     val raised = PolicyReplay.known(inputs.emittedAt(now)).filter(to => watermark.forall(_ < to))
@@ -75,8 +78,8 @@ private[lab] final class PolicyReplay(
     val below = judging.fold(Long.MinValue)(spec.lateBelow)
     val (tooLate, others) = rows.frames.partition(of => spec.frames.start(of.frame) < below)
     others.foreach(of => windows.add(of.frame, of.newKeys))
-    late += tooLate.map(_.rows).sum
-    onTime += others.map(_.rows).sum
+    lateSoFar += tooLate.map(_.rows).sum
+    onTimeSoFar += others.map(_.rows).sum
     val missed = Option
       .when(inputs.countDisorder)(inputs.judging)
       .filter(_ != ReachedTime.None)
@@ -112,7 +115,7 @@ private[lab] final class PolicyReplay(
   private def disorder(
       reached: ReachedTime,
       rows: BatchRows,
-      tooLate: Seq[FrameRows]
+      tooLate: Seq[ReplayedFrame]
   ): BatchDisorder = {
     val histogram = new DisorderHistogram
     val inOrder = spec.lateBelow(reached.micros)
@@ -125,7 +128,7 @@ private[lab] final class PolicyReplay(
 private object PolicyReplay {
   private val Second = 1000000L
 
-  // Spark's watermark is in whole milliseconds, and zero is no watermark.
+  // Spark's watermark is in whole milliseconds.
   private def known(micros: Option[Long]): Option[Long] =
-    micros.map(Math.floorDiv(_, 1000L) * 1000L).filter(_ > 0)
+    micros.flatMap(of => WindowBatchContext.known(Math.floorDiv(of, 1000L)))
 }

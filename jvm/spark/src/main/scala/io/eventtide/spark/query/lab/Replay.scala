@@ -33,15 +33,13 @@ private[spark] final case class Replay(
       val settings = WatermarkOptionsCodec.watermark(options, substreams)
       new PolicyReplay(settings, spec, first.getOrElse(0L) - interval, interval)
     }
-    var last = first
     while (ordered.hasNext) {
       val now = ordered.head.getLong(Replay.Batch)
       val rows =
         BatchRows.of(Replay.takeWhile(ordered)(_.getLong(Replay.Batch) == now).map(Replay.group))
       replays.foreach(_.batch(now, rows))
-      last = Some(now)
     }
-    last.foreach(now => replays.foreach(_.advance(now)))
+    replays.foreach(_.end())
     replays.zipWithIndex.iterator.map { case (of, i) => Replay.result(i, of, refused) }
   }
 }

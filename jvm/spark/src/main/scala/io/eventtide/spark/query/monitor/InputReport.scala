@@ -51,7 +51,10 @@ private[query] final case class InputReport(
   /** All substreams; above the limit of a report, the substreams furthest behind and the leader. */
   def lines: Seq[SubstreamReportLine] = substreams.listed.map(line)
 
-  def write(node: ObjectNode): Unit = {
+  /** @param most
+    *   the highest number of substreams: those with the lowest watermarks
+    */
+  def write(node: ObjectNode, most: Int = Int.MaxValue): Unit = {
     node.put("position", position).put("policy", PolicyFormatter.lines(settings).mkString(" "))
     node.put("name", settings.name.orNull).put("state", status.name)
     WatermarkReport.putTime(node, "ideal", idealMicros)
@@ -63,7 +66,8 @@ private[query] final case class InputReport(
     }
     disorder.foreach(_.write(node.putObject("disorder")))
     val array = node.putArray("substreams")
-    lines.foreach(_.write(array.addObject()))
+    val shown = if (substreams.listed.length > most) laggards(most) else lines
+    shown.foreach(_.write(array.addObject()))
   }
 
   private def line(of: SubstreamReport): SubstreamReportLine = SubstreamReportLine(

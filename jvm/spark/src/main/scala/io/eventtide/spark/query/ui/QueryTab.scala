@@ -18,7 +18,10 @@ private[spark] object QueryTab extends Logging {
   def attach(context: SparkContext): Unit =
     try {
       ScriptedTab.attach(context, TabPage.of(() => queries))
-      HistoryTab.record(context, RecordEveryMs)(() => queries.map(state))
+      HistoryTab.record(context, RecordEveryMs)(
+        () => queries.filter(_.isRunning).map(state),
+        run => queries.find(_.id == run).map(state)
+      )
     } catch { case NonFatal(failure) => logWarning("Spark's UI has no tab Eventtide.", failure) }
 
   private def queries: Seq[TabQuery] =

@@ -52,33 +52,41 @@ abstract class HistoryTab extends AppHistoryServerPlugin {
 object HistoryTab {
   private val recorded = Collections.newSetFromMap(new WeakHashMap[SparkContext, JBoolean])
 
-  /** Has `states` written to the event log: while queries run at most once in `everyMs`, and when a
-    * query has ended. Does nothing if the application has no event log, or at a second call.
+  /** Has states written to the event log: those of running queries at most once in `everyMs`, and that
+    * of a query when it has ended. Does nothing if the application has no event log, or at a second
+    * call.
     *
-    * @param states
-    *   the present states of all queries
+    * @param running
+    *   the present states of the queries that run
+    * @param ended
+    *   the last state of a query, by its run; None for a query without a state
     */
-  def record(context: SparkContext, everyMs: Long)(states: () => Seq[TabState]): Unit =
+  def record(context: SparkContext, everyMs: Long)(
+      running: () => Seq[TabState],
+      ended: String => Option[TabState]
+  ): Unit =
     if (
       context.conf.getBoolean("spark.eventLog.enabled", defaultValue = false) &&
       recorded.synchronized(recorded.add(context))
-    ) context.addSparkListener(new TabRecorder(context, everyMs, states))
+    ) context.addSparkListener(new TabRecorder(context, everyMs, running, ended))
 }
 
-private final class TabRecorder(context: SparkContext, everyMs: Long, states: () => Seq[TabState])
-    extends SparkListener {
+private final class TabRecorder(
+    context: SparkContext,
+    everyMs: Long,
+    running: () => Seq[TabState],
+    ended: String => Option[TabState]
+) extends SparkListener {
   private var nextMs = Long.MinValue
 
   override def onOtherEvent(event: SparkListenerEvent): Unit = event match {
-    case _: StreamingQueryListener.QueryProgressEvent if nowMs >= nextMs => write()
-    case _: StreamingQueryListener.QueryTerminatedEvent => write()
+    case _: StreamingQueryListener.QueryProgressEvent if nowMs >= nextMs =>
+      nextMs = nowMs + everyMs
+      running().foreach(context.listenerBus.post)
+    case last: StreamingQueryListener.QueryTerminatedEvent =>
+      ended(last.runId.toString).foreach(context.listenerBus.post)
     case _ => ()
   }
 
   private def nowMs: Long = System.nanoTime() / 1000000
-
-  private def write(): Unit = {
-    nextMs = nowMs + everyMs
-    states().foreach(context.listenerBus.post)
-  }
 }
