@@ -91,7 +91,7 @@ def test_the_lowest_partition_holds_the_watermark_of_the_query(
     code = code.replace(subscribed, subscribed + '.option("startingOffsets", "earliest")')
     broker.send("orders2", 0, *(f"{at(second)},a" for second in (0, 45, 90)))
     broker.send("orders2", 1, f"{at(1)},a")
-    with running(code + "query.awaitTermination()\n", tmp_path):
+    with running(code, tmp_path):
         broker.send("orders2", 1, f"{at(2)},a", f"{at(11)},a")
         assert broker.await_values("counts2", 1) == ["a 00:00 3"]
         broker.send("orders2", 1, f"{at(61)},b")
@@ -198,9 +198,11 @@ def example(broker: Broker, folder: Path) -> str:
 
 
 def started(code: str) -> StreamingQuery:
-    """Run a program that starts a query."""
+    """Run a program up to the line where it waits for its query, which is the last one."""
+    starts, waits, _ = code.rpartition("query.awaitTermination()")
+    assert waits
     names: dict[str, object] = {}
-    exec(code, names)  # noqa: S102 - a block of the docs
+    exec(starts, names)  # noqa: S102 - a block of the docs
     return cast("StreamingQuery", names["query"])
 
 
