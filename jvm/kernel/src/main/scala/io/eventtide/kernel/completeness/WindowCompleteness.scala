@@ -6,7 +6,6 @@ import scala.collection.mutable.ArrayBuffer
 
 import io.eventtide.kernel.StateVersion
 import io.eventtide.kernel.disorder.{DisorderHistogram, RecentDisorder}
-import io.eventtide.kernel.time.Clamped
 import io.eventtide.kernel.window.WindowSpec
 
 /** How complete the windows of a query are that its watermark closes: their rows on time, the rows
@@ -50,10 +49,12 @@ final class WindowCompleteness(spec: WindowSpec, keep: Int, memory: Long) {
 
   private def add(batch: ClosingBatch, first: Long, boundary: Long, rows: Long): Unit = {
     val (start, end) = (spec.grid.start(first), spec.grid.start(boundary))
-    val after = Clamped.subtract(batch.reached, end)
-    val share = recent.rows.shareAfter(Clamped.subtract(end, start), after)
+    val share = new WindowShares(disorder, batch.reached).missing(start, end)
     closed.add(ClosedWindow(start, end, rows, batch.id, batch.now, expected(rows, share)))
   }
+
+  /** The disorder of recent rows. Do not change it. */
+  def disorder: DisorderHistogram = recent.rows
 
   def save(out: DataOutput, whole: Boolean): Unit = {
     closed.save(out, whole) // first: readers need no more

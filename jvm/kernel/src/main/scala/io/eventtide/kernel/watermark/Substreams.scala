@@ -226,8 +226,11 @@ final class Substreams(
     *
     * @param hidden name of an entry that is not an actual substream
     */
-  def summary(most: Int, hidden: Option[String] = None): SubstreamSummary =
-    SubstreamSummary.of(table, idleTimeout, hidden, most)
+  def summary(
+      most: Int,
+      hidden: Option[String] = None,
+      named: Option[String] = None
+  ): SubstreamSummary = SubstreamSummary.of(table, idleTimeout, hidden, most, named)
 
   def report: Seq[SubstreamReport] = table.iterator.map(SubstreamReport.of(_, idleTimeout)).toSeq
 

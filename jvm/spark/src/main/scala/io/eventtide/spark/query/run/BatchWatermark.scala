@@ -11,6 +11,7 @@ import org.apache.spark.sql.execution.streaming.operators.stateful.{
 }
 import org.apache.spark.util.SerializableConfiguration
 
+import io.eventtide.kernel.completeness.WindowShares
 import io.eventtide.kernel.time.Clamped
 import io.eventtide.spark.checkpoint.{EndOfInput, StatePartitions}
 import io.eventtide.spark.latelog.LateLog
@@ -22,7 +23,8 @@ import io.eventtide.spark.spi.{
   NextTimer,
   PartitionAccum,
   ReachedTime,
-  TaskInputState
+  TaskInputState,
+  TickSource
 }
 
 /** The driver-side view of one micro-batch for the query's watermark nodes.
@@ -69,6 +71,26 @@ final class BatchWatermark private[run] (
 
   /** Whether rows are counted by frame. In real-time mode, windows close within the batch. */
   def countsFrames: Boolean = run.completeness.isOn && !isRealTime
+
+  /** The expected shares of the window at a position that closes in this batch; None if they are not
+    * known.
+    *
+    * The time that the rows of the batch reach is not known yet. It is assumed to advance as it did
+    * last.
+    */
+  def shares(window: Int): Option[WindowShares] = run.locked {
+    for {
+      disorder <- run.completeness.disorderOf(window)
+      reached <- run.inputs.reached
+    } yield {
+      val before = run.inputs.judging
+      val advances = hasRows && before != ReachedTime.None
+      val advance = if (advances) math.max(0L, Clamped.subtract(reached, before.micros)) else 0L
+      new WindowShares(disorder, if (closesAll) Long.MaxValue else Clamped.add(reached, advance))
+    }
+  }
+
+  private def hasRows: Boolean = !run.query.readNothing(_.isInstanceOf[TickSource])
 
   override def nowMicros: Long = info.timestampMs * 1000
 

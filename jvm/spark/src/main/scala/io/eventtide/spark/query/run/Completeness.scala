@@ -39,6 +39,10 @@ private[run] final class Completeness(
       of.state.observe(closing, FrameRows.sum(reports.flatMap(_.frames)), batch.disorder)
     }
 
+  /** The disorder of the recent rows of the window at a position; None if it is not counted. */
+  def disorderOf(position: Int): Option[DisorderHistogram] =
+    counted.lift(position).flatten.map(_.state.disorder.copied)
+
   /** The state of each window; empty for one that is not counted. */
   def save(whole: Boolean): Seq[Array[Byte]] = counted.map { window =>
     val buffer = new ByteArrayOutputStream

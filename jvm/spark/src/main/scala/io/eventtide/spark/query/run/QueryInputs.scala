@@ -243,6 +243,12 @@ private[query] final class QueryInputs private (
       input.report(position, rows.getOrElse(position, BatchEventTimeStats.Empty))
     }
 
+  /** The report on an input, with the substreams whose names have a part. */
+  def find(position: Int, rows: Map[Int, BatchEventTimeStats], named: String): Option[InputReport] =
+    inputs.lift(position).map { input =>
+      input.report(position, rows.getOrElse(position, BatchEventTimeStats.Empty), Some(named))
+    }
+
   // If all inputs are idle, none delays the watermark, so it is the highest of all.
   private def combined(idleAndWatermark: Seq[(Boolean, Option[Long])]): Option[Long] = {
     val active = idleAndWatermark.filterNot(_._1)
