@@ -13,29 +13,32 @@ final class WindowSharesSuite extends AnyFunSuite {
   half.add(10, 50)
 
   test("all rows have come when the reached time is as far past the end as any row is behind") {
-    assert(new WindowShares(half, reached = 30).of(0, 20) == 1.0)
-    assert(new WindowShares(half, Long.MaxValue).of(0, 20) == 1.0)
+    assert(shares(half, reached = 30).of(0, 20) == 1.0)
+    assert(shares(half, Long.MaxValue).of(0, 20) == 1.0)
   }
 
   test("at the end of a window, a row is missing if it is behind and in the last part") {
-    assert(new WindowShares(half, reached = 20).of(0, 20) == 0.75)
-    assert(new WindowShares(half, reached = 25).of(0, 20) == 0.875)
-    assert(new WindowShares(half, reached = 5).of(0, 5) == 0.5)
+    assert(shares(half, reached = 20).of(0, 20) == 0.75)
+    assert(shares(half, reached = 25).of(0, 20) == 0.875)
+    assert(shares(half, reached = 5).of(0, 5) == 0.5)
   }
 
   test("nothing of a window has come before the reached time") {
-    assert(new WindowShares(half, reached = 0).of(100, 120) == 0.0)
-    assert(new WindowShares(half, Long.MinValue).of(100, 120) == 0.0)
+    assert(shares(half, reached = 0).of(100, 120) == 0.0)
+    assert(shares(half, Long.MinValue).of(100, 120) == 0.0)
   }
 
   test("without rows it is not a number") {
-    assert(new WindowShares(new DisorderHistogram, 0).of(0, 20).isNaN)
+    assert(shares(new DisorderHistogram, 0).of(0, 20).isNaN)
   }
 
   test("it can be sent to tasks") {
     val bytes = new ByteArrayOutputStream
-    new ObjectOutputStream(bytes).writeObject(new WindowShares(half, 20))
+    new ObjectOutputStream(bytes).writeObject(shares(half, 20))
     val read = new ObjectInputStream(new ByteArrayInputStream(bytes.toByteArray)).readObject()
     assert(read.asInstanceOf[WindowShares].of(0, 20) == 0.75)
   }
+
+  private def shares(recent: DisorderHistogram, reached: Long): WindowShares =
+    new WindowShares(recent, new ShareCalibration, reached)
 }

@@ -23,8 +23,7 @@ import io.eventtide.spark.spi.{
   NextTimer,
   PartitionAccum,
   ReachedTime,
-  TaskInputState,
-  TickSource
+  TaskInputState
 }
 
 /** The driver-side view of one micro-batch for the query's watermark nodes.
@@ -73,24 +72,12 @@ final class BatchWatermark private[run] (
   def countsFrames: Boolean = run.completeness.isOn && !isRealTime
 
   /** The expected shares of the window at a position that closes in this batch; None if they are not
-    * known.
-    *
-    * The time that the rows of the batch reach is not known yet. It is assumed to advance as it did
-    * last.
+    * counted.
     */
   def shares(window: Int): Option[WindowShares] = run.locked {
-    for {
-      disorder <- run.completeness.disorderOf(window)
-      reached <- run.inputs.reached
-    } yield {
-      val before = run.inputs.judging
-      val advances = hasRows && before != ReachedTime.None
-      val advance = if (advances) math.max(0L, Clamped.subtract(reached, before.micros)) else 0L
-      new WindowShares(disorder, if (closesAll) Long.MaxValue else Clamped.add(reached, advance))
-    }
+    val reached = (run.inputs.reached ++ Option.when(watermarkMicros > 0)(watermarkMicros)).maxOption
+    run.completeness.sharesOf(window, reached.getOrElse(Long.MinValue))
   }
-
-  private def hasRows: Boolean = !run.query.readNothing(_.isInstanceOf[TickSource])
 
   override def nowMicros: Long = info.timestampMs * 1000
 
