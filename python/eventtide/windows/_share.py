@@ -39,8 +39,9 @@ def expected_share(window: str | Column = "window") -> Column:
     Notes
     -----
     The estimate assumes that the rows are spread evenly over the window and come as much out of
-    order as the recent rows, by the same histogram as `lag_curve`. It is the same for all keys of a
-    window. The page on completeness shows how well it is calibrated.
+    order as the recent rows, by the same histogram as `lag_curve`. What became of earlier windows
+    corrects it, by histogram binning (Zadrozny and Elkan, 2001). It is the same for all keys of a
+    window. The benchmarks show how well it is calibrated.
 
     Examples
     --------

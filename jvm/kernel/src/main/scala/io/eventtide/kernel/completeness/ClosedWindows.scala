@@ -37,7 +37,7 @@ final case class ClosedWindow(
   *   - '''Units:''' times are in the unit of event time. A late row is known by the start of its frame.
   *   - '''Edges:''' more than `keep` windows are forgotten, the oldest first, with the late rows before
   *     the start of the oldest one that is left.
-  *   - '''Restart:''' format 1: the number of forgotten windows, the batch of the last one, the time of
+  *   - '''Restart:''' format 2: the number of forgotten windows, the batch of the last one, the time of
   *     the last closed boundary, the windows and the late rows. A whole record has all of them,
   *     another one those since the last save.
   *
@@ -167,5 +167,5 @@ final class ClosedWindows(keep: Int) {
 }
 
 private object ClosedWindows {
-  private val Version = 1
+  private val Version = 2
 }

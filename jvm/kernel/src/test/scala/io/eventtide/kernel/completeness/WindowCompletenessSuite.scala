@@ -12,7 +12,10 @@ import io.eventtide.kernel.disorder.DisorderHistogram
 import io.eventtide.kernel.time.Frame
 import io.eventtide.kernel.window.{Profile, Sliding, WindowGenerators, WindowShape, WindowSpec}
 
-final class WindowCompletenessSuite extends AnyFunSuite with ScalaCheckPropertyChecks with Tolerance {
+final class WindowCompletenessSuite
+    extends AnyFunSuite
+    with ScalaCheckPropertyChecks
+    with Tolerance {
   import WindowCompletenessSuite._
 
   private val specs = for {
@@ -144,6 +147,7 @@ final class WindowCompletenessSuite extends AnyFunSuite with ScalaCheckPropertyC
 }
 
 private object WindowCompletenessSuite {
+
   /** The share of the window of ten from `start`. */
   def share(state: WindowCompleteness, reached: Long, start: Long): Double =
     state.sharesAt(reached).of(start, start + 10)

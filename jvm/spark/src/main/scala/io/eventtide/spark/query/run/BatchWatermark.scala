@@ -75,7 +75,8 @@ final class BatchWatermark private[run] (
     * counted.
     */
   def shares(window: Int): Option[WindowShares] = run.locked {
-    val reached = (run.inputs.reached ++ Option.when(watermarkMicros > 0)(watermarkMicros)).maxOption
+    val reached =
+      (run.inputs.reached ++ Option.when(watermarkMicros > 0)(watermarkMicros)).maxOption
     run.completeness.sharesOf(window, reached.getOrElse(Long.MinValue))
   }
 

@@ -5,12 +5,7 @@ import java.util.UUID
 
 import org.apache.spark.sql.internal.SQLConf
 
-import io.eventtide.kernel.completeness.{
-  ClosingBatch,
-  FrameRows,
-  WindowCompleteness,
-  WindowShares
-}
+import io.eventtide.kernel.completeness.{ClosingBatch, FrameRows, WindowCompleteness, WindowShares}
 import io.eventtide.kernel.disorder.DisorderHistogram
 import io.eventtide.spark.latelog.LateLog
 import io.eventtide.spark.options.WindowSettings
