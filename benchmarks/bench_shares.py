@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 SECOND = 1_000_000
 HOUR = 3600 * SECOND
 BASE_RATE = "the share of all rows, for each window"
+LOWEST = 0.0001
 STEPS = (0.0, 0.5, 0.8, 0.9, 0.95, 0.98, 0.99, 0.995, 0.999, 1.0)
 
 
@@ -50,6 +51,9 @@ def _figures(stream: Stream, size: int, lag: int, windows: NDArray[np.float64]) 
     expected, had, rows = windows
     missing = rows - had
     share = had.sum() / rows.sum()
+    base = share * (1 - share)
+    if base < LOWEST:  # as good as no row was late
+        return
     settings: Settings = {
         "stream": stream.name,
         "windows": f"{len(rows):,} of {in_words(size)}",
@@ -65,7 +69,7 @@ def _figures(stream: Stream, size: int, lag: int, windows: NDArray[np.float64]) 
         "Brier score",
         score,
         BASE_RATE,
-        share * (1 - share),
+        base,
         less_is_better=True,
     )
 
