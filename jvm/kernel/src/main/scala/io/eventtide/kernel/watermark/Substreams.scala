@@ -111,6 +111,9 @@ final class Substreams(
       moved
     }
 
+  /** The lag that the target has learnt; None without a target. */
+  def learntLag: Option[Long] = target.map(_.lag)
+
   private def learn(target: LateTarget, disorder: BatchDisorder): Unit = {
     val before = target.lag
     target.observe(disorder.rows, disorder.late)

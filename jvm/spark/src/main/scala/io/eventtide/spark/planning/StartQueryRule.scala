@@ -37,9 +37,26 @@ object StartQueryRule extends Rule[LogicalPlan] {
     if (start.inputQuery.exists(_.isInstanceOf[AttachClock])) checkTrigger(start)
     if (start.inputQuery.exists(_.isInstanceOf[WindowAggregate])) checkMode(start)
     ExpectedShare.check(start.inputQuery, start.trigger.isInstanceOf[RealTimeTrigger])
+    checkLearntLag(start.inputQuery)
     checkPanes(start.inputQuery)
     checkTwice(start.inputQuery)
     if (!backfills) checkHandlers(start.inputQuery) // its handler is called by the next run
+  }
+
+  // A late target takes the rows of one window.
+  private def checkLearntLag(query: LogicalPlan): Unit = {
+    val windows = query.collect { case node: HasLateOutput => node.lateNode }.distinct.length
+    val watermarks = query.collect { case node: PolicyWatermark => node.nodeId }.distinct.length
+    val learns = query.exists {
+      case window: WindowAggregate => window.settings.byKey.exists(_.learnsLag)
+      case _ => false
+    }
+    if (learns && (windows > 1 || watermarks > 1))
+      throw EventtideException(
+        "LATE_TARGET_BY_KEY",
+        "windows" -> windows,
+        "watermarks" -> watermarks
+      )
   }
 
   private def checkTrigger(start: WriteToStreamStatement): Unit = start.trigger match {

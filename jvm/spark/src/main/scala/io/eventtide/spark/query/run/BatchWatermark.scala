@@ -80,6 +80,9 @@ final class BatchWatermark private[run] (
     run.completeness.sharesOf(window, reached.getOrElse(Long.MinValue))
   }
 
+  /** The lag that the query has learnt before the batch; None without a late target. */
+  def learntLag: Option[Long] = run.locked(run.inputs.learntLag)
+
   override def nowMicros: Long = info.timestampMs * 1000
 
   /** The batch's time by the query's clock, which measures durations. */

@@ -166,6 +166,9 @@ private[query] final class QueryInput(
     })
   }
 
+  /** The lag that a late target has learnt; None without one. */
+  def learntLag: Option[Long] = substreams.learntLag
+
   /** Counts the refused rows of a batch. */
   def refuse(rows: BatchEventTimeStats): Unit = {
     badTime += rows.badTime

@@ -42,6 +42,10 @@ private[query] final class QueryInputs private (
   val countDisorder: Boolean =
     curveRows.isDefined || inputs.exists(_.settings.policy.lateTarget.isDefined)
 
+  /** The lag that a late target has learnt, of a query with one input. */
+  def learntLag: Option[Long] =
+    Option.when(inputs.length == 1)(inputs.flatMap(_.learntLag).headOption).flatten
+
   /** Whether a policy follows the clock. */
   val followTheClock: Boolean = inputs.exists(_.settings.policy.movesWithClock)
 
