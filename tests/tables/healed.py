@@ -54,6 +54,17 @@ def cumulating(events: DataFrame) -> WindowBuilder:
     return timed(events).cumulate("30s", step="10s").agg(F.count("*").alias("n"))
 
 
+def sessions(events: DataFrame) -> WindowBuilder:
+    """Return sessions, which late rows extend and merge."""
+    return timed(events).session("4s").agg(F.count("*").alias("n"), F.max("reading").alias("most"))
+
+
+def cut_sessions(events: DataFrame) -> WindowBuilder:
+    """Return sessions that a maximum duration cuts, by the order of their rows."""
+    window = timed(events).session("4s", maximum_duration="9s")
+    return window.agg(F.count("*").alias("n"))
+
+
 class Job:
     """A query over an archive of files that writes into a table, in parts."""
 

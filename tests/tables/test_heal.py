@@ -6,11 +6,20 @@ from typing import TYPE_CHECKING
 
 import pytest
 from eventtide.errors import InvalidArgumentError
-from eventtide.tables import heal
+from eventtide.tables import heal, prove
 from pyspark.sql import functions as F  # noqa: N812 - PySpark's own convention
 
 from tests.tables.conftest import each_table
-from tests.tables.healed import Job, cumulating, parts, sliding, timed, tumbling
+from tests.tables.healed import (
+    Job,
+    cumulating,
+    cut_sessions,
+    parts,
+    sessions,
+    sliding,
+    timed,
+    tumbling,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -25,7 +34,14 @@ if TYPE_CHECKING:
 @each_table
 @pytest.mark.parametrize(
     "window",
-    [tumbling, *(pytest.param(one, marks=pytest.mark.thorough) for one in (sliding, cumulating))],
+    [
+        tumbling,
+        sessions,
+        *(
+            pytest.param(one, marks=pytest.mark.thorough)
+            for one in (sliding, cumulating, cut_sessions)
+        ),
+    ],
 )
 def test_after_a_cycle_the_table_equals_the_batch_query(
     spark: SparkSession, tmp_path: Path, table: Table, window: Callable[[DataFrame], WindowBuilder]
@@ -57,15 +73,57 @@ def test_a_proof_names_what_differs(spark: SparkSession, tmp_path: Path, table: 
     assert (found["different"].written.n, found["different"].expected.n) == (1, 2)
 
 
+@each_table
+def test_a_late_row_waits_until_its_session_has_closed(
+    spark: SparkSession, tmp_path: Path, table: Table
+) -> None:
+    """Alone when it came, it is in a session that a row on time has made longer."""
+    job = Job(spark, tmp_path / table, table, sessions)
+    job.add([(1, "a"), (20, "b")])
+    job.add([(14, "a"), (21, "b")])  # the watermark is at 16
+    job.add([(9, "a")])  # late: its session would end at 13, and that of 14 begins after it
+    job.add([(12.5, "a"), (16.5, "a")])  # on time, and between the two
+    job.heal()
+    assert job.prove()
+    job.add([(40, "b")])
+    job.add([(41, "b")])
+    assert not job.prove()
+    job.heal()
+    proof = job.prove()
+    assert proof, str(proof)
+    starts = spark.table(job.table).where("device = 'a'").select("window.start", "n")
+    assert sorted(row.n for row in starts.collect()) == [1, 4]
+
+
+@each_table
+def test_sessions_that_a_row_on_time_has_merged_are_one(
+    spark: SparkSession, tmp_path: Path, table: Table
+) -> None:
+    """The first one was written before, and no row is late."""
+    job = Job(spark, tmp_path / table, table, sessions)
+    job.add([(1, "a"), (9, "b")])
+    job.add([(10.5, "b")])  # closes [1, 5)
+    job.heal()
+    job.add([(4.5, "a"), (30, "b")])  # alone until 8.5, above the watermark of 5.5
+    job.add([(40, "b")])
+    assert not job.prove()
+    job.heal()
+    proof = job.prove()
+    assert proof, str(proof)
+    [session] = spark.table(job.table).where("device = 'a'").collect()
+    assert session.n == 2
+
+
 @pytest.mark.xdist_group("delta")
 def test_what_cannot_be_healed_is_refused(spark: SparkSession, tmp_path: Path) -> None:
-    """Sessions, and sliding windows of which a row may miss some."""
+    """Windows in the time of keys, and sliding windows of which a row may miss some."""
     job = Job(spark, tmp_path / "refused", "delta", tumbling)
     job.add([(1, "a"), (40, "a")])
     rows = job.read(spark)
-    sessions = timed(rows).session("5s").agg(F.count("*").alias("n"))
-    with pytest.raises(InvalidArgumentError, match="times of their keys"):
-        heal(sessions, job.checkpoint, source=job.read, table=job.table)
+    by_key = timed(rows).watermark_scope("key").tumbling("5s").agg(F.count("*").alias("n"))
+    for asks in (heal, prove):
+        with pytest.raises(InvalidArgumentError, match="times of their keys"):
+            asks(by_key, job.checkpoint, source=job.read, table=job.table)
     hops = timed(rows).sliding("30s", every="10s").agg(F.count("*").alias("n"))
     with pytest.raises(InvalidArgumentError, match="late_rule"):
         heal(hops, job.checkpoint, source=job.read, table=job.table)

@@ -15,7 +15,9 @@ from eventtide._text.columns import backquoted, listed
 from eventtide.errors import CheckpointError, refused
 from eventtide.observe._checkpoint import read_checkpoint
 from eventtide.observe._location import located
+from eventtide.tables._chains import Chains
 from eventtide.windows._repairing import final_window
+from eventtide.windows._unframed import Session
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -59,6 +61,20 @@ class Target:
         """Return the end up to which the query has written results."""
         [window] = read_checkpoint(self.checkpoint, spark=spark).windows
         return window.closed_up_to or _NEVER
+
+    def closed_by(self, spark: SparkSession) -> datetime | None:
+        """Return the watermark up to which the query has written results."""
+        return read_checkpoint(self.checkpoint, spark=spark).closed_by
+
+    def chains(self, spark: SparkSession) -> Chains:
+        """Return the chains of rows that sessions have."""
+        results = self.results(self.rows(spark))
+        return Chains(self.window, results.columns[1 : 1 + self.keys])
+
+    @property
+    def is_session(self) -> bool:
+        """Whether the windows are sessions."""
+        return isinstance(self.window.settings.shape, Session)
 
     def rows(self, spark: SparkSession) -> DataFrame:
         """Return all rows, as they are now."""
@@ -108,9 +124,19 @@ def target(  # noqa: PLR0913 - the arguments of `heal`
     session, checkpoint = located(query, spark, fix)
     if is_query(query):
         _bridge.of(query).await_late_log(query)
-    found = Target(final_window(window), checkpoint, source, table)
+    final = final_window(window)
+    _check_window(window)
+    found = Target(final, checkpoint, source, table)
     _check_windows(session, found)
     return session, found
+
+
+def _check_window(window: WindowBuilder) -> None:
+    of = window.settings
+    if of.watermark_scope or of.key_idle_timeout or of.emit or of.late_updates:
+        problem = "has windows that close at times of their keys, or that have several results"
+        allowed = "a window that the watermark of the query closes, without triggers"
+        raise refused("window", window, problem, allowed=allowed, fix="et.repair every night")
 
 
 def _check_windows(session: SparkSession, of: Target) -> None:

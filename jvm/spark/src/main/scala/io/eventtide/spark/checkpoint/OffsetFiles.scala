@@ -33,6 +33,12 @@ private[spark] final class OffsetFiles(root: Path, conf: Configuration) {
       .filter(_ > 0)
       .map(ms => window.onTime.copy(grid = grid).closed(ms * 1000))
 
+  /** The watermark by which a batch closes windows, in microseconds; None if it had none, or if the
+    * batch cannot be read.
+    */
+  def watermarkOf(batchId: Long): Option[Long] =
+    metadata(batchId).map(_.path("batchWatermarkMs").asLong * 1000).filter(_ > 0)
+
   /** The Spark settings that a batch has fixed; None if they cannot be read. */
   def settings(batchId: Long): Option[Map[String, String]] = metadata(batchId).map {
     _.path("conf").properties.asScala.map(entry => entry.getKey -> entry.getValue.asText).toMap
