@@ -126,7 +126,7 @@ def test_a_timeline_draws_some_rows(at_hand: Path, here: Callable[..., Any]) -> 
     lines = [{"ts": at(second), "seen": at(second + 1)} for second in range(3)]
     text = "".join(json.dumps(line) + "\n" for line in lines)
     (at_hand / "rows.json").write_text(text, encoding="utf-8")
-    rows = ("--rows", "rows.json", "--event-time", "ts")
+    rows = ("--rows", str(at_hand / "rows.json"), "--event-time", "ts")
     with Script(windowed, EVENTS) as script:
         script.rows(ROWS)
         done = here("timeline", script.checkpoint, *rows, "--arrival", "seen")
