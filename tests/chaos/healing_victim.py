@@ -14,14 +14,15 @@ from typing import TYPE_CHECKING, cast
 
 from tests.spark.conftest import new_session
 from tests.spark.tables import FORMATS
-from tests.tables.healed import Job, cumulating, parts, sliding, tumbling
+from tests.tables.healed import Job, cumulating, parts, sessions, sliding, tumbling
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
     from tests.spark.tables import Table
 
-WINDOWS = (tumbling, sliding, cumulating)
+WINDOWS = (tumbling, sliding, cumulating, sessions)
+CLOSING = [[(500, "z")], [(501, "z")]]  # parts of the archive, which close all windows before
 OUTCOME = "outcome.json"
 
 
@@ -30,7 +31,7 @@ def main() -> int:
     folder, table, seed = Path(sys.argv[1]), cast("Table", sys.argv[2]), int(sys.argv[3])
     spark = new_session(FORMATS)
     job = Job(spark, folder / "job", table, WINDOWS[seed % len(WINDOWS)])
-    for number, rows in enumerate(parts(seed)):
+    for number, rows in enumerate([*parts(seed), *CLOSING]):
         done = folder / f"done-{number}"
         if done.exists():
             continue
