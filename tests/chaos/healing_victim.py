@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, cast
 
 from tests.spark.conftest import new_session
 from tests.spark.tables import FORMATS
-from tests.tables.healed import Job, cumulating, parts, sessions, sliding, tumbling
+from tests.tables.healed import Job, Part, cumulating, parts, sessions, sliding, tumbling
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -22,7 +22,10 @@ if TYPE_CHECKING:
     from tests.spark.tables import Table
 
 WINDOWS = (tumbling, sliding, cumulating, sessions)
-CLOSING = [[(500, "z")], [(501, "z")]]  # parts of the archive, which close all windows before
+CLOSING: list[Part] = [
+    [(500, "z")],
+    [(501, "z")],
+]  # parts of the archive, which close all windows before
 OUTCOME = "outcome.json"
 
 

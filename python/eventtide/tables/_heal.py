@@ -88,9 +88,9 @@ def heal(  # noqa: PLR0913 - keywords
 
     Each cycle reads the rows of the windows that it recomputes: it filters `source` by their event
     times, so a table that is partitioned or clustered by time is read in parts. For sessions it
-    reads all rows of the keys that have late rows, as late rows extend and merge sessions; a session
-    is corrected once all that it merges with have closed. Rows of `source` that the query has
-    refused, because their time was in the future, count.
+    reads all rows of the keys that have late rows, as late rows extend and merge sessions. A
+    session is corrected once all that it merges with have closed. Rows of `source` that the query
+    has refused, because their time was in the future, count.
 
     Examples
     --------

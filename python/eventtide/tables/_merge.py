@@ -33,7 +33,8 @@ def merge(
         f"MERGE INTO {table} AS old USING {_VIEW} AS new ON {same}"  # noqa: S608 - a name in SQL
         f" WHEN MATCHED AND new.{_GONE} THEN DELETE"
         f" WHEN MATCHED THEN UPDATE SET {changes}"
-        f" WHEN NOT MATCHED AND NOT new.{_GONE} THEN INSERT ({', '.join(columns)}) VALUES ({values})"
+        f" WHEN NOT MATCHED AND NOT new.{_GONE} THEN"
+        f" INSERT ({', '.join(columns)}) VALUES ({values})"
     )
     marked = rows.withColumn(_GONE, F.lit(False))  # noqa: FBT003 - a value
     if gone is not None:

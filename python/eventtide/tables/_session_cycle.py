@@ -71,7 +71,9 @@ class SessionCycle:
         if chains.splits:
             return chains.spans(new)
         first = new.agg(F.min(f"{_WINDOW}.start").alias("start"))
-        near = written.join(F.broadcast(first), F.col(_WINDOW)["end"] >= F.col("start"), "left_semi")
+        near = written.join(
+            F.broadcast(first), F.col(_WINDOW)["end"] >= F.col("start"), "left_semi"
+        )
         return chains.spans(chains.merged(near))
 
     def _correct(self, touched: DataFrame, chains: Chains, closed_by: datetime) -> DataFrame:

@@ -41,7 +41,8 @@ private[spark] object LateReadOptions {
   val Missing = "missing"
 
   def apply(options: CaseInsensitiveStringMap): LateReadOptions = {
-    val texts = Seq(Most, EveryBatch, Missing).flatMap(name => Option(options.get(name)).map(name -> _))
+    val texts =
+      Seq(Most, EveryBatch, Missing).flatMap(name => Option(options.get(name)).map(name -> _))
     val checked = new OptionReader(texts.toMap)
     LateReadOptions(
       checked.count(Most, 1),

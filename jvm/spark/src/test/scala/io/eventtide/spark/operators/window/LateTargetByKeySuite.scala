@@ -31,15 +31,17 @@ final class LateTargetByKeySuite extends AnyFunSuite with RocksSession {
           if (scope == "key") keyed.watermarkScope("key") else keyed.watermarkScope(col("site"))
         timed.tumbling("10s").agg(count(lit(1)).as("n")).results
       }
-      try batches.zipWithIndex.foreach { case (rows, i) =>
-        if (i % 7 == 3) script.restart()
-        script.rows(rows.map(row => Row(text(row.time), row.key, row.key.take(1))): _*)
-        val found = script.results().map { row =>
-          (row.getString(1), micros(row.getStruct(0).getTimestamp(0)), row.getLong(3))
+      try
+        batches.zipWithIndex.foreach { case (rows, i) =>
+          if (i % 7 == 3) script.restart()
+          script.rows(rows.map(row => Row(text(row.time), row.key, row.key.take(1))): _*)
+          val found = script.results().map { row =>
+            (row.getString(1), micros(row.getStruct(0).getTimestamp(0)), row.getLong(3))
+          }
+          assert(found.toSet == model.batch(rows), s"in batch $i")
+          assert(Eventtide.lateRows(script.streamingQuery).count() == model.late, s"in batch $i")
         }
-        assert(found.toSet == model.batch(rows), s"in batch $i")
-        assert(Eventtide.lateRows(script.streamingQuery).count() == model.late, s"in batch $i")
-      } finally script.close()
+      finally script.close()
       assert(model.lags.size > 5)
       assert(model.late > 0.02 * model.rows && model.late < 0.06 * model.rows)
     }
@@ -78,7 +80,9 @@ private object LateTargetByKeySuite {
 
   /** Tumbling windows of keys; `timeOf` is what a key has its watermark from. */
   final class Model(timeOf: String => String) {
-    private val target = new LateTarget(LateTargetSpec(50000, 300 * Second, 20 * Second, 300, false))
+    private val target = new LateTarget(
+      LateTargetSpec(50000, 300 * Second, 20 * Second, 300, false)
+    )
     private val times = mutable.TreeMap.empty[String, Timed]
     private val open = mutable.TreeMap.empty[(String, Long), Long]
     val lags = mutable.Set.empty[Long]
