@@ -2,12 +2,7 @@ package io.eventtide.benchmarks
 
 import java.io.{ByteArrayInputStream, ByteArrayOutputStream, DataInputStream, DataOutputStream}
 
-import io.eventtide.kernel.completeness.{
-  ClosedWindows,
-  ClosingBatch,
-  FrameRows,
-  WindowCompleteness
-}
+import io.eventtide.kernel.completeness.{ClosedWindows, ClosingBatch, FrameRows, WindowCompleteness}
 import io.eventtide.kernel.disorder.DisorderHistogram
 import io.eventtide.kernel.time.Frame
 import io.eventtide.kernel.window.{WindowShape, WindowSpec}
