@@ -14,14 +14,14 @@ from typing import TYPE_CHECKING, cast
 
 from tests.spark.conftest import new_session
 from tests.spark.tables import FORMATS
-from tests.tables.healed import Job, Part, cumulating, parts, sessions, sliding, tumbling
+from tests.tables.healed import Job, Part, by_key, cumulating, parts, sessions, sliding, tumbling
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
     from tests.spark.tables import Table
 
-WINDOWS = (tumbling, sliding, cumulating, sessions)
+WINDOWS = (tumbling, sliding, cumulating, sessions, by_key)
 CLOSING: list[Part] = [
     [(500, "z")],
     [(501, "z")],

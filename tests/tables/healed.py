@@ -65,6 +65,11 @@ def cut_sessions(events: DataFrame) -> WindowBuilder:
     return window.agg(F.count("*").alias("n"))
 
 
+def by_key(events: DataFrame) -> WindowBuilder:
+    """Return windows that each device closes in its own time."""
+    return timed(events).watermark_scope("key").tumbling("10s").agg(F.count("*").alias("n"))
+
+
 class Job:
     """A query over an archive of files that writes into a table, in parts."""
 

@@ -12,6 +12,7 @@ from pyspark.sql import functions as F  # noqa: N812 - PySpark's own convention
 from tests.tables.conftest import each_table
 from tests.tables.healed import (
     Job,
+    by_key,
     cumulating,
     cut_sessions,
     parts,
@@ -39,7 +40,7 @@ if TYPE_CHECKING:
         sessions,
         *(
             pytest.param(one, marks=pytest.mark.thorough)
-            for one in (sliding, cumulating, cut_sessions)
+            for one in (sliding, cumulating, cut_sessions, by_key)
         ),
     ],
 )
@@ -116,14 +117,14 @@ def test_sessions_that_a_row_on_time_has_merged_are_one(
 
 @pytest.mark.xdist_group("delta")
 def test_what_cannot_be_healed_is_refused(spark: SparkSession, tmp_path: Path) -> None:
-    """Windows in the time of keys, and sliding windows of which a row may miss some."""
+    """Sessions in the time of keys, and sliding windows of which a row may miss some."""
     job = Job(spark, tmp_path / "refused", "delta", tumbling)
     job.add([(1, "a"), (40, "a")])
     rows = job.read(spark)
-    by_key = timed(rows).watermark_scope("key").tumbling("5s").agg(F.count("*").alias("n"))
+    keyed = timed(rows).watermark_scope("key").session("5s").agg(F.count("*").alias("n"))
     for asks in (heal, prove):
-        with pytest.raises(InvalidArgumentError, match="times of their keys"):
-            asks(by_key, job.checkpoint, source=job.read, table=job.table)
+        with pytest.raises(InvalidArgumentError, match="by key that may be open"):
+            asks(keyed, job.checkpoint, source=job.read, table=job.table)
     hops = timed(rows).sliding("30s", every="10s").agg(F.count("*").alias("n"))
     with pytest.raises(InvalidArgumentError, match="late_rule"):
         heal(hops, job.checkpoint, source=job.read, table=job.table)

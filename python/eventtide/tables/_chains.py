@@ -1,4 +1,4 @@
-"""Chains of rows: the sessions of a key that late rows may extend and merge."""
+"""Chains of rows: what late rows may change of a key."""
 
 from __future__ import annotations
 
@@ -30,7 +30,10 @@ _WINDOW, _KEY, _OTHER_KEY, _OTHER = "window", "_eventtide_key", "_other_key", "_
 
 @dataclass(frozen=True)
 class Chains:
-    """The chains of a session window. A chain has the rows of a key without a gap between them.
+    """The chains of a session or a tumbling window.
+
+    For sessions, a chain has the rows of a key without a gap between them; otherwise it is a
+    window.
 
     Each has the columns ``window`` and the keys, as results have.
 

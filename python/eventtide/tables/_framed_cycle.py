@@ -44,13 +44,9 @@ class FramedCycle:
 
     def signals(self, spark: SparkSession) -> DataFrame:
         """Return the stream of late rows' times and of closed windows."""
-
-        def read(source: str) -> DataFrame:
-            stream = spark.readStream.format(source)
-            return stream.option("checkpoint", self.target.checkpoint).load()
-
-        late = read("eventtide-late").where("_reason NOT IN ('future', 'bad_time')")
-        closed = read("eventtide-completeness")
+        late = self.target.late(spark.readStream)
+        stream = spark.readStream.format("eventtide-completeness")
+        closed = stream.option("checkpoint", self.target.checkpoint).load()
         if self.every_closed:
             closed = closed.select(F.col("window.start").alias(_TIME), _no_window(closed))
         else:

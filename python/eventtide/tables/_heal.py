@@ -10,6 +10,7 @@ from eventtide._session_kind import is_connect
 from eventtide._text.durations import Duration, micros
 from eventtide.errors import refused
 from eventtide.tables._framed_cycle import FramedCycle
+from eventtide.tables._keyed_cycle import KeyedCycle
 from eventtide.tables._session_cycle import SessionCycle
 from eventtide.tables._target import target
 from eventtide.windows._repairing import may_miss_some
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from pyspark.sql.streaming.query import StreamingQuery
 
     from eventtide.observe._location import QueryOrPath
-    from eventtide.tables._target import Source
+    from eventtide.tables._target import Source, Target
     from eventtide.windows._builder import WindowBuilder
 
 __all__ = ["heal"]
@@ -71,10 +72,9 @@ def heal(  # noqa: PLR0913 - keywords
     Raises
     ------
     InvalidArgumentError
-        The window cannot be healed: it closes by the time of keys or by their idleness, it has
-        triggers or late updates, it is a count window, or a sliding window under
-        ``"window_closed"``. Or the session is one of Spark Connect, or the query has several
-        windows.
+        The window cannot be healed: it closes by idleness, it has triggers or late updates, it is a
+        count window, a sliding window under ``"window_closed"``, or by key another one than a
+        tumbling window. Or the session is one of Spark Connect, or the query has several windows.
     CheckpointError
         There is no checkpoint, or the query does not log late rows.
 
@@ -102,11 +102,7 @@ def heal(  # noqa: PLR0913 - keywords
         problem, allowed = "is a session of Spark Connect", "a classic session"
         raise refused("spark", session, problem, allowed=allowed, fix="et.repair")
     folder = f"{found.checkpoint}/eventtide/heal/{_slug(table)}"
-    cycle: FramedCycle | SessionCycle = (
-        SessionCycle(found, f"{folder}/pending")
-        if found.is_session
-        else FramedCycle(found, every_closed=may_miss_some(found.window.settings))
-    )
+    cycle = _cycle(found, f"{folder}/pending")
     writer = cycle.signals(session).writeStream.foreachBatch(cycle)
     writer = writer.queryName(f"healing {table}")
     writer = writer.option("checkpointLocation", folder)
@@ -114,6 +110,14 @@ def heal(  # noqa: PLR0913 - keywords
         return writer.trigger(availableNow=True).start()
     seconds = micros("every", every, positive=True) / 1_000_000
     return writer.trigger(processingTime=f"{seconds} seconds").start()
+
+
+def _cycle(of: Target, pending: str) -> FramedCycle | KeyedCycle | SessionCycle:
+    if of.is_by_key:
+        return KeyedCycle(of)
+    if of.is_session:
+        return SessionCycle(of, pending)
+    return FramedCycle(of, every_closed=may_miss_some(of.window.settings))
 
 
 def _slug(table: str) -> str:

@@ -75,7 +75,8 @@ def prove(
     -------
     Proof
         The numbers of equal and of different results, of the windows that the query has closed. It
-        is true if all are equal.
+        is true if all are equal. If keys have their own watermark, of the windows that have a
+        result or a late row.
 
     Raises
     ------
@@ -111,6 +112,8 @@ def prove(
 
 def _closed(session: SparkSession, of: Target) -> Callable[[DataFrame], DataFrame]:
     """Return what leaves out the results that the query may still write, or extend."""
+    if of.is_by_key:
+        return _known_of_keys(session, of)
     if not of.is_session:
         end = F.lit(of.closed_up_to(session))
         return lambda results: results.where(F.col("window.end") <= end)
@@ -119,6 +122,14 @@ def _closed(session: SparkSession, of: Target) -> Callable[[DataFrame], DataFram
         return lambda results: results.limit(0)
     still = chains.of(of.rows(session)).where(~chains.is_closed(closed_by)).localCheckpoint()
     return lambda results: chains.apart(results.where(chains.is_closed(closed_by)), still)
+
+
+def _known_of_keys(session: SparkSession, of: Target) -> Callable[[DataFrame], DataFrame]:
+    """Return what leaves out windows that no result and no late row says to have closed."""
+    chains = of.chains(session)
+    written = of.written(session, of.results(of.rows(session)))
+    known = chains.spans(written).union(chains.of(of.late(session.read))).localCheckpoint()
+    return lambda results: chains.overlapping(results, known)
 
 
 def _compared(written: DataFrame, expected: DataFrame, keys: int) -> DataFrame:

@@ -45,9 +45,7 @@ class SessionCycle:
 
     def signals(self, spark: SparkSession) -> DataFrame:
         """Return the stream of late rows."""
-        stream = spark.readStream.format("eventtide-late").option("everyBatch", "true")
-        late = stream.option("checkpoint", self.target.checkpoint).load()
-        return late.where("_reason NOT IN ('future', 'bad_time', 'bad_gap')")
+        return self.target.late(spark.readStream.option("everyBatch", "true"))
 
     def __call__(self, late: DataFrame, batch_id: int) -> None:
         """Recompute the chains that have closed, and merge what differs."""
