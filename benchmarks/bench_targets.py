@@ -5,16 +5,14 @@ The kernel replays the event times of a stream (`LagReplay.scala`); no engine ru
 
 from __future__ import annotations
 
-import subprocess
-import tempfile
 from dataclasses import dataclass
 from itertools import islice
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import disorder_data
 from eventtide._text.durations import in_words
-from figures import ROOT, Figure, java
+from figures import Figure
+from replays import replayed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -61,17 +59,8 @@ def run(*, quick: bool) -> Iterator[Figure]:
 
 
 def _replay(stream: Stream) -> dict[int, dict[str, Replayed]]:
-    with tempfile.TemporaryDirectory() as folder:
-        times, batches = Path(folder) / "times", Path(folder) / "batches"
-        times.write_bytes(stream.times.astype(">i8").tobytes())
-        batches.write_bytes(stream.batches.astype(">i8").tobytes())
-        command = [java(), "-cp", (ROOT / ".build/benchmarks.classpath").read_text().strip()]
-        command += ["io.eventtide.benchmarks.LagReplay", str(times), str(batches)]
-        command += map(str, TARGETS)
-        out = subprocess.run(command, check=True, capture_output=True, text=True).stdout  # noqa: S603 - made above
     found: dict[int, dict[str, Replayed]] = {}
-    for line in out.splitlines():
-        target, rule, late, rows, lag = line.split("\t")
+    for target, rule, late, rows, lag in replayed("LagReplay", stream, *TARGETS):
         share = int(late) / int(rows) / (int(target) / 1e6)
         found.setdefault(int(target), {})[rule] = Replayed(share, int(lag))
     return found

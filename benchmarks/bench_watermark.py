@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 ROWS = 2_000_000  # in a batch
 KEYS = 1000
 LAG = "2 seconds"
+CURVE_ROWS = 1_000_000  # the default
 
 WORKLOAD = "numbers in columns, event time 500 rows for each ms with jitter 2 s, sink noop"
 
@@ -56,6 +57,8 @@ def run(*, quick: bool) -> Iterator[Figure]:
         warm_up(small.withWatermark("ts", LAG), _watermarked(small, "key"))
         for plan in PLANS:
             yield from _compare(spark, plan, turns, batches)
+        for substream in (None, "key"):
+            yield _curve(spark, substream, turns, batches)
 
 
 def _compare(spark: SparkSession, plan: Plan, turns: int, batches: int) -> list[Figure]:
@@ -73,7 +76,31 @@ def _compare(spark: SparkSession, plan: Plan, turns: int, batches: int) -> list[
     ]
 
 
-def _figure(name: str, variant: str, ours: Measured, stock: Measured, turns: int) -> Figure:
+def _curve(spark: SparkSession, substream: str | None, turns: int, batches: int) -> Figure:
+    """Measure what the lag curve costs: nearly every row is out of order."""
+    ours, without = Measured(), Measured()
+    for turn in range(turns + 1):
+        print(f"Spark: lag curve, turn {turn} of {turns}", flush=True)
+        wanted = 0 if turn == 0 else batches
+        for rows, measured in ((CURVE_ROWS, ours), (0, without)):
+            spark.conf.set("spark.eventtide.lagCurve.rows", rows)
+            take_turn(_watermarked(_events(spark), substream), wanted, measured)
+    spark.conf.unset("spark.eventtide.lagCurve.rows")
+    name = "no operator after the watermark"
+    return _figure(
+        name, SAID[substream], ours, without, turns, baseline="ours, without a lag curve"
+    )
+
+
+def _figure(  # noqa: PLR0913 - what a figure has
+    name: str,
+    variant: str,
+    ours: Measured,
+    stock: Measured,
+    turns: int,
+    *,
+    baseline: str = "withWatermark",
+) -> Figure:
     settings: Settings = {
         "query": name,
         "substreams": variant,
@@ -85,7 +112,7 @@ def _figure(name: str, variant: str, ours: Measured, stock: Measured, turns: int
     }
     rates = (statistics.median(ours.rates), statistics.median(stock.rates))
     return Figure(
-        "watermark", settings, "rows/s", rates[0], "withWatermark", rates[1], less_is_better=False
+        "watermark", settings, "rows/s", rates[0], baseline, rates[1], less_is_better=False
     )
 
 

@@ -303,6 +303,22 @@ def targets() -> alt.VConcatChart:
     return dots(groups, "late rows / target")
 
 
+def shares() -> alt.LayerChart:
+    """Draw the shares of rows that came, beside those that were expected, on flights."""
+    names = {"0s": "no lag", "1h": "lag 1h", "4h": "lag 4h"}
+    rows: list[Row] = []
+    for record in _records("shares"):
+        s = record["settings"]
+        if s["stream"] != "flights of New York, 2013":
+            continue
+        for step in s["by expected share"].split("; "):
+            expected, came = (float(part.rstrip("%")) for part in step.split())
+            rows.append({"x": expected, "series": names[s["lag"]], "value": came})
+    lowest = min(row["x"] for row in rows)
+    rows += [{"x": x, "series": "as expected", "value": x} for x in (lowest, 100)]
+    return lines(rows, "expected share, %", "rows in, %", size=(430, 220), log=False)
+
+
 CHARTS: dict[str, Callable[[], Any]] = {
     "readme": readme,
     "windows": windows,
@@ -321,6 +337,7 @@ CHARTS: dict[str, Callable[[], Any]] = {
     "watermark": watermark,
     "policies": policies,
     "targets": targets,
+    "shares": shares,
 }
 
 

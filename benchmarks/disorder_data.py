@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
+from figures import ROOT
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -17,6 +18,9 @@ if TYPE_CHECKING:
 
     Times = NDArray[np.int64]
 
+AMERICA = ROOT / ".build/vega-datasets/flights-3m.parquet"
+HOSPITAL = ROOT / ".build/surveillance/husO104Hosp.RData"
+MILES_AN_HOUR = 500
 ROWS = 1_000_000
 _PER_BATCH = 1000  # of made streams: ten seconds
 _STEP = 10_000  # microseconds between two rows of a made stream
@@ -47,6 +51,9 @@ class Stream:
 def streams() -> Iterator[Stream]:
     """Yield the public streams that are installed, then the made ones."""
     yield flights()
+    yield flights_of_america()
+    if HOSPITAL.exists():
+        yield hospital()
     yield from (made(name, delays) for name, delays in MADE.items())
 
 
@@ -63,6 +70,29 @@ def flights() -> Stream:
     )
     landed = scheduled + pd.to_timedelta(table["dep_delay"] + table["air_time"], unit="min")
     return by_arrival("flights of New York, 2013", scheduled, landed, 15 * _MINUTE)
+
+
+def flights_of_america() -> Stream:
+    """Return three million flights of 2001: known when landed, in batches of 15 minutes.
+
+    The time in the air is modelled from the distance, and times are local ones of several zones.
+    """
+    table = pd.read_parquet(AMERICA, columns=["date", "delay", "distance"])
+    scheduled = pd.to_datetime(table["date"], utc=True)
+    minutes = table["delay"] + 30 + table["distance"] * 60 / MILES_AN_HOUR
+    landed = scheduled + pd.to_timedelta(minutes, unit="min")
+    return by_arrival("flights of America, 2001", scheduled, landed, 15 * _MINUTE)
+
+
+def hospital() -> Stream:
+    """Return the patients of an outbreak of 2011: reported days after admission, a batch a day."""
+    import rdata  # noqa: PLC0415 - only where the file is
+
+    table = rdata.read_rda(HOSPITAL)["husO104Hosp"]
+    admitted, reported = (
+        pd.Series(pd.to_datetime(table[name], unit="D", utc=True)) for name in ("dHosp", "dReport")
+    )
+    return by_arrival("patients in hospital, 2011", admitted, reported, 24 * 60 * _MINUTE)
 
 
 def by_arrival(

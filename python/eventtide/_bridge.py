@@ -120,6 +120,9 @@ class Bridge(Protocol):
     ) -> _Query:
         """Start a query with the methods of `calls`; if `followed`, a companion can follow it."""
 
+    def backfill(self, writer: DataStreamWriter, calls: type[_Query], history: DataFrame) -> _Query:
+        """Start a query that reads a history in place of its stream, and ends."""
+
     def follow_late(self, query: StreamingQuery, window: int) -> Mapping[str, str] | None:
         """Announce a companion, and return the options of its stream of late rows.
 

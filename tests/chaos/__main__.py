@@ -20,6 +20,7 @@ CAMPAIGNS = {
     "clocks": "clocks",
     "realtime": "realtime",
     "realtime-executors": "realtime",
+    "healing": "healing",
 }
 """The campaigns, and the module of each."""
 

@@ -46,6 +46,8 @@ class Kind:
         Whether every window is closed after the last row, and no later start goes on.
     changelog : bool
         Whether its state store writes what changed, or snapshots.
+    history : int
+        How many batches of its stream it reads at once, as its history, before the others.
     logs : bool
         Whether it has a late log, so that each row is in a window or in there.
     """
@@ -58,6 +60,7 @@ class Kind:
     retain: int = 100
     drains: bool = False
     changelog: bool = True
+    history: int = 0
     logs: bool = True
 
     def sources(self, folder: Path, seed: int) -> list[Path]:
@@ -75,10 +78,21 @@ class Kind:
         return files
 
 
-def read(spark: SparkSession, file: Path) -> DataFrame:
-    """Return a stream."""
-    lines = spark.readStream.format("io.eventtide.chaos.BatchSource").option("file", str(file))
-    return lines.load().select(F.from_json("value", streams.SCHEMA).alias("row")).select("row.*")
+def read(spark: SparkSession, file: Path, first: int = 0) -> DataFrame:
+    """Return a stream, from one of its batches on."""
+    lines = spark.readStream.format("io.eventtide.chaos.BatchSource")
+    return _parsed(lines.options(file=str(file), first=first).load())
+
+
+def history(spark: SparkSession, file: Path, batches: int) -> DataFrame:
+    """Return the first batches of a stream, as one batch."""
+    parts = file.read_text("utf-8").split("\n\n")[:batches]
+    lines = [(line,) for part in parts for line in part.splitlines()]
+    return _parsed(spark.createDataFrame(lines, "value string"))
+
+
+def _parsed(lines: DataFrame) -> DataFrame:
+    return lines.select(F.from_json("value", streams.SCHEMA).alias("row")).select("row.*")
 
 
 def lists() -> list[Column]:
@@ -207,6 +221,7 @@ KINDS: dict[str, Kind] = {
     "storm": Kind(_of(_storm)),
     "folds": Kind(_of(_tumbling), batches=24, rows=8, retain=2),
     "drains": Kind(_of(_panes), drains=True),
+    "history": Kind(_of(_sliding), history=4),
     "handler": Kind(_handler),
     "late_to": Kind(_late_to),
     "two windows": Kind(_two_windows, inputs=2, changelog=False),

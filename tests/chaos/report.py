@@ -23,6 +23,7 @@ CAMPAIGNS = {
     "clocks": "a clock that is set forward or back",
     "realtime": "real-time mode: `kill -9` of the driver",
     "realtime-executors": "real-time mode: `kill -9` of an executor",
+    "healing": "`kill -9` of a query and the healing of its table",
 }
 
 

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 MARK = "chaos: "  # in the text of each failure that is a fault's own
 STALL_MS = 100
+LAST_OF_HISTORY = 2
 
 
 @dataclass(frozen=True)
@@ -131,16 +132,25 @@ class Run:
         self._spark.conf.set(NO_DATA, str(kind.logs).lower())
         self._spark.conf.set(RETAIN, str(kind.retain))
         sources = kind.sources(self._folder, self._seed)
-        window, results = kind.make([kinds.read(self._spark, f) for f in sources], self._folder)
+        inputs = [kinds.read(self._spark, file, kind.history) for file in sources]
+        window, results = kind.make(inputs, self._folder)
         writer = results.writeStream.foreachBatch(self._take).trigger(availableNow=True)
         place = f"{self._root}{self._folder}/checkpoint"
         writer = writer.option("checkpointLocation", place)
         try:
             with et.named_errors():
+                if window and kind.history and not self._has_begun_stream():
+                    history = kinds.history(self._spark, sources[0], kind.history)
+                    self.query = et.backfill(window, history, writer)
+                    self.query.awaitTermination()
                 drain = kind.drains
                 self.query = et.start(window, writer, drain=drain) if window else writer.start()
         except Exception as error:  # noqa: BLE001 - it is judged at the end
             self._failed = error
+
+    def _has_begun_stream(self) -> bool:
+        begun = (file.name for file in (self._folder / "checkpoint/offsets").glob("[0-9]*"))
+        return max(map(int, begun), default=-1) > LAST_OF_HISTORY
 
     def wait(self, *, until_reached: bool = False) -> bool:
         """Wait for the end, or until the fault has happened; True if the run is over."""

@@ -38,6 +38,7 @@ WITHOUT_CONNECT: Mapping[str, Sequence[str]] = MappingProxyType(
             "test_tutorial.py",
             "test_two_drivers.py",
             "test_ui_tab.py",
+            "test_watch_notebook.py",
             "test_window_kill.py",
         ),
         "has functions that use objects of this process": (

@@ -159,9 +159,9 @@ class Broker:
             .load()
         )
 
-    def batch(self, spark: SparkSession, topic: str) -> DataFrame:
+    def batch(self, spark: SparkSession, topic: str, **options: str) -> DataFrame:
         """Return what a topic has, read once."""
-        reader = spark.read.format("kafka").option("subscribe", topic)
+        reader = spark.read.format("kafka").option("subscribe", topic).options(**options)
         return reader.option("kafka.bootstrap.servers", self.address).load()
 
     def values(self, topic: str) -> list[str]:

@@ -105,8 +105,10 @@ def test_a_block_runs(
     A window that it describes and does not start is one that could be. What it prints is what the
     page shows, where the page shows it.
     """
-    (tmp_path / "events").mkdir()
-    (tmp_path / "events" / "1.json").write_text('{"ts": "2024-01-01T12:00:07Z", "device": "a"}')
+    for folder in "archive", "events":
+        (tmp_path / folder).mkdir()
+        row = '{"ts": "2024-01-01T12:00:07Z", "device": "a"}'
+        (tmp_path / folder / "1.json").write_text(row)
     # It ends: of a source that goes on, there is always something left where batches take long.
     events = spark.readStream.schema("ts timestamp, device string").json(f"{tmp_path}/events")
     names = run(block.code.replace("/data/", f"{tmp_path}/"), events, spark=spark)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from contextlib import contextmanager
-from datetime import timedelta
+from datetime import datetime, timedelta, timezone
 from typing import TYPE_CHECKING, Any
 
 import eventtide as et
@@ -21,14 +21,16 @@ from eventtide.testing import Script
 from pyspark.sql import functions as F  # noqa: N812 - PySpark's own convention
 
 from tests.spark.queries import at
+from tests.spark.window_runs import scripted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from datetime import datetime
     from pathlib import Path
 
     from eventtide.windows import WindowBuilder
     from pyspark.sql import DataFrame, SparkSession
+
+    from tests.spark.kafka import Broker
 
 SCHEMA = "ts timestamp, seen timestamp, device string"
 SECOND = timedelta(seconds=1)
@@ -86,6 +88,41 @@ def test_the_lab_equals_a_query(spark: SparkSession, lag: str) -> None:
             delays |= dict.fromkeys(closed, trigger)
         late = sum(et.progress(script.streaming_query).late.values())
     assert (point.late, point.windows) == (late, len(delays))
+
+
+def test_a_range_of_a_topic(spark: SparkSession, broker: Broker, topic: str) -> None:
+    """The broker's time is the arrival, and a partition is a substream."""
+    now = datetime.now(timezone.utc)
+    times = [(n % 2, (now - n * SECOND).isoformat()) for n in range(40)]
+    broker.send_all(topic, times)
+    offsets = f'{{"{topic}": {{"0": 5, "1": 10}}}}'
+    rows = broker.batch(spark, topic, startingOffsets=offsets).select(
+        F.col("value").cast("string").cast("timestamp").alias("ts"), "timestamp", "partition"
+    )
+    lab = et.lab(rows, event_time="ts", arrival="timestamp", substream="partition")
+    assert {point.rows for point in lab.points} == {25}
+    assert lab.points[-1].late == 0
+
+
+def test_the_archive_and_the_late_rows_of_a_query(spark: SparkSession, tmp_path: Path) -> None:
+    """Together they are all rows, so the lab says of them what it says of all."""
+
+    def query(rows: DataFrame) -> WindowBuilder:
+        timed = TENS.event_time("ts", WatermarkPolicies.max_event_time())
+        return timed.agg(F.collect_list(F.struct(*rows.columns)).alias("rows")).over(rows)
+
+    archive = f"{tmp_path}/archive"
+    with scripted(spark, [[(at(t), at(seen), device)] for t, seen, device in ROWS], SCHEMA) as rows:
+        window = query(rows)
+        writer = window.results.select(F.inline("rows")).writeStream.format("parquet")
+        writer = writer.option("path", archive).trigger(availableNow=True)
+        writer = writer.option("checkpointLocation", f"{tmp_path}/checkpoint")
+        et.start(window, writer, drain=True).awaitTermination()
+    on_time = spark.read.parquet(archive)
+    late = et.read_late(f"{tmp_path}/checkpoint").select(*on_time.columns)
+    assert late.count() == 1
+    lab = et.lab(on_time.unionByName(late), windows=[TENS], **TIMES)
+    assert str(lab) == str(et.lab(recorded(spark), windows=[TENS], **TIMES))
 
 
 def test_fixed_lags_by_default(spark: SparkSession) -> None:

@@ -9,19 +9,22 @@ from typing import TYPE_CHECKING
 import eventtide as et
 import pytest
 from eventtide import WatermarkPolicies
-from eventtide.errors import InvalidArgumentError
+from eventtide.errors import InvalidArgumentError, UnsupportedPlanError
 from eventtide.testing import Script
 from pyspark.sql import functions as F  # noqa: N812 - PySpark's own convention
 
+from tests.spark.events import Disorder, cut
 from tests.spark.queries import EVENTS, at
+from tests.spark.window_runs import WITHOUT_CODE, WindowRun, late_rows, scripted, settings
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
     from eventtide import WatermarkPolicy
     from eventtide.windows import WindowBuilder
     from eventtide.windows._profiles import LateRule
-    from pyspark.sql import DataFrame
+    from pyspark.sql import DataFrame, SparkSession
 
 
 def stream(rows: int, seed: int = 3) -> list[tuple[str, str]]:
@@ -125,16 +128,45 @@ def test_the_lag_is_learnt_again_after_a_restart() -> None:
     assert seen[0] == seen[1] is not None
 
 
-def test_it_is_refused_for_windows_by_key() -> None:
-    """The lag is learnt by the driver."""
-    policy = WatermarkPolicies.with_late_target("5%")
+def by_key(events: DataFrame) -> WindowBuilder:
+    """Return windows in the time of keys, which have one learnt lag."""
+    policy = WatermarkPolicies.with_late_target("5%", start="5s", memory=100)
+    window = et.window(events).event_time("ts", policy).key_by("user").watermark_scope("key")
+    return window.tumbling("10s").agg(F.sort_array(F.collect_list("id")).alias("ids"))
 
-    def query(events: DataFrame) -> WindowBuilder:
-        window = et.window(events).event_time("ts", policy).key_by("key").watermark_scope("key")
-        return window.tumbling("1s").agg(F.count("*").alias("rows"))
 
-    with pytest.raises(InvalidArgumentError, match="with_late_target"):
-        Script(query, EVENTS)
+def test_windows_by_key_give_the_same_however_often_a_batch_is_run(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    """From the last batch to the first, with late rows and a lag that changes."""
+    events = Disorder(seed=5, late_by=40.0, gap=0.6).events(400)
+    with settings(spark, WITHOUT_CODE):
+        run = WindowRun(spark, by_key, cut(events, seed=5, batches=6))
+        run.gives_the_same_again(tmp_path)
+
+
+def test_windows_by_key_give_the_same_in_any_number_of_partitions(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    """Tasks have the lag of the batch, and the driver has the rows of all tasks."""
+    events = Disorder(seed=6, late_by=40.0, gap=0.6).events(400)
+    run = WindowRun(spark, by_key, cut(events, seed=6, batches=6))
+    found = []
+    for partitions in (1, 4):
+        with settings(spark, {"spark.sql.shuffle.partitions": partitions, **WITHOUT_CODE}):
+            checkpoint = tmp_path / str(partitions)
+            found.append((run.to_the_end(checkpoint), late_rows(spark, checkpoint)))
+    assert found[0] == found[1]
+
+
+def test_windows_by_key_need_a_query_of_their_own(spark: SparkSession, tmp_path: Path) -> None:
+    """The late rows of one window alone correct the lag."""
+    with scripted(spark, []) as one, scripted(spark, []) as other:
+        results = by_key(one).results.unionByName(by_key(other).results)
+        writer = results.writeStream.format("noop").option("checkpointLocation", str(tmp_path))
+        match = "2 windows over 2 watermarks"
+        with pytest.raises(UnsupportedPlanError, match=match), et.named_errors():
+            writer.start()
 
 
 @pytest.mark.parametrize("target", ["5", "101%", "-1%", "0.00001%", 2, None, True])

@@ -121,6 +121,25 @@ def test_a_timeline_is_one_page(at_hand: Path, here: Callable[..., Any]) -> None
     assert "[CHECKPOINT_EMPTY]" in str(here("timeline", "nowhere").exception)
 
 
+def test_a_timeline_draws_some_rows(at_hand: Path, here: Callable[..., Any]) -> None:
+    """From files of any format, with times as timestamps or as text."""
+    lines = [{"ts": at(second), "seen": at(second + 1)} for second in range(3)]
+    text = "".join(json.dumps(line) + "\n" for line in lines)
+    (at_hand / "rows.json").write_text(text, encoding="utf-8")
+    rows = ("--rows", str(at_hand / "rows.json"), "--event-time", "ts")
+    with Script(windowed, EVENTS) as script:
+        script.rows(ROWS)
+        done = here("timeline", script.checkpoint, *rows, "--arrival", "seen")
+        short = here("timeline", script.checkpoint, *rows)
+        wrong = here("timeline", script.checkpoint, *rows, "--arrival", "sen")
+    assert done.exit_code == 0
+    page = (at_hand / "timeline.html").read_text("utf-8")
+    [drawn] = re.findall(r'"rows":(\[\[.*?\]\])\}</script>', page)
+    assert all(arrival == time + 1_000_000 for arrival, time in json.loads(drawn))
+    assert "--rows needs --event-time and --arrival" in short.output
+    assert "arrival='seen'" in str(wrong.exception)
+
+
 def test_the_doctor_answers_as_json(at_hand: Path, here: Callable[..., Any]) -> None:
     """One object with the fields of the report, and the same exit code."""
     (at_hand / "json_job.py").write_text(JOB.format(size="10s"), encoding="utf-8")

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import eventtide as et
 import pytest
 from eventtide import WatermarkPolicies
+from eventtide.cli._recorded import sample
 from eventtide.testing import Script
 from pyspark.sql import functions as F  # noqa: N812 - PySpark's own convention
 
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 MOST_BYTES = 2 * 2**20
+YEAR = 1_704_067_200  # the first second of 2024
 HOSTILE = "</script><img src=x onerror=alert(1)>"
 
 
@@ -34,7 +36,7 @@ def counts(events: DataFrame) -> WindowBuilder:
 
 @pytest.fixture(scope="module")
 def page(spark: SparkSession) -> str:
-    """Return the page of a query with late rows and a hostile name."""
+    """Return the page of a query with late rows, a hostile name and a sample of its rows."""
     from eventtide import _jvm  # noqa: PLC0415 - a client of Spark Connect has no py4j
 
     users = ["a", "b", HOSTILE]
@@ -44,7 +46,9 @@ def page(spark: SparkSession) -> str:
             script.clock("+10s").rows(
                 [(at(second - i), user) for i, user in enumerate(users)] + late
             )
-        return _jvm.timeline(spark, script.checkpoint)
+        read = spark.range(10, 310, 10).select(F.timestamp_seconds(F.col("id") + YEAR).alias("ts"))
+        rows = read.select("ts", (F.col("ts") + F.expr("interval 1 second")).alias("seen"))
+        return _jvm.timeline(spark, script.checkpoint, sample(rows, "ts", "seen"))
 
 
 def test_the_data_has_each_batch_and_substream(page: str) -> None:
@@ -61,6 +65,8 @@ def test_the_data_has_each_batch_and_substream(page: str) -> None:
     assert clicks["name"] == "clicks"
     assert clicks["lags"]["now"] == 5_000_000
     assert {one["name"] for one in clicks["substreams"]} == {"a", "b", HOSTILE}
+    assert len(data["rows"]) == 30
+    assert all(arrival == time + 1_000_000 for arrival, time in data["rows"])
     assert len(page.encode()) < MOST_BYTES
     assert not re.search(r'(src|href)="', page)
 
@@ -73,6 +79,8 @@ def test_a_browser_shows_charts_and_the_table(page: str, tmp_path: Path, width: 
     file.write_text(page, encoding="utf-8")
     dom = shown(file.as_uri(), width)
     assert dom.count('<svg role="img"') == 2
+    [rows] = re.findall(r'<g class="rows">(.*?)</g>', dom)
+    assert 0 < rows.count("<circle") <= 30
     [holder] = re.findall(r'<tr class="holder">(.*?)</tr>', dom)
     assert holder.startswith("<td>&lt;/script&gt;&lt;img src=x onerror=alert(1)&gt;</td>")
     assert "<img" not in dom

@@ -16,7 +16,7 @@ import pytest
 from tests.pages import ROOT
 from tests.spark.browser import BROWSER, driven, shown
 from tests.spark.kafka import PATIENCE
-from tests.spark.ui_job import HOSTILE
+from tests.spark.ui_job import CROWD, HOSTILE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -47,9 +47,9 @@ def fetched(address: str) -> str:
         return str(answer.read().decode())
 
 
-def data(tab: str, query: str = "") -> dict[str, Any]:
+def data(tab: str, query: str = "", more: str = "") -> dict[str, Any]:
     """Return what the page asks for."""
-    answer: dict[str, Any] = json.loads(fetched(f"{tab}json/?query={query}"))
+    answer: dict[str, Any] = json.loads(fetched(f"{tab}json/?query={query}{more}"))
     return answer
 
 
@@ -67,7 +67,7 @@ def test_the_page_has_files_only(tab: str) -> None:
 def test_the_data_follow_the_query(tab: str) -> None:
     """The chosen query, or the first one for an id that is not known."""
     first = data(tab)
-    [query] = first["queries"]
+    query, _ = first["queries"]
     assert (query["title"], query["running"]) == ("visits", True)
     assert first["query"]["blame"].startswith(f"'{HOSTILE}' holds the watermark")
     until = time.monotonic() + PATIENCE
@@ -75,6 +75,42 @@ def test_the_data_follow_the_query(tab: str) -> None:
         assert time.monotonic() < until
         time.sleep(0.2)
     assert data(tab, "no%20such%20query")["query"]["id"] == query["id"]
+
+
+def test_a_search_finds_a_substream_that_is_not_listed(tab: str) -> None:
+    """A report lists ten thousand: those furthest behind and the leader."""
+    _, query = data(tab)["queries"]
+    [listed] = data(tab, query["id"])["query"]["inputs"]
+    assert listed["substreamCount"] >= CROWD > len(listed["substreams"])
+    names = {one["name"] for one in listed["substreams"]}
+    hidden = next(name for name in map("s{:05d}".format, range(CROWD)) if name not in names)
+    [found] = data(tab, query["id"], f"&search-0={hidden}")["query"]["inputs"]
+    assert [one["name"] for one in found["substreams"]] == [hidden]
+    assert found["highest"] >= found["substreams"][0]["top"]
+    [many] = data(tab, query["id"], "&search-0=s0")["query"]["inputs"]
+    assert len(many["substreams"]) == 201  # one more than the table shows
+    [none] = data(tab, query["id"], "&search-0=nobody&search-7=s0")["query"]["inputs"]
+    assert none["substreams"] == []
+
+
+@pytest.mark.skipif(BROWSER is None, reason="needs chromium on the PATH")
+def test_a_reader_finds_one_of_many_substreams(tab: str) -> None:
+    """What is typed stays, while the page is updated."""
+    _, query = data(tab)["queries"]
+    with driven(f"{tab}#{query['id']}", width=1200) as page:
+        page.wait_for_selector("text=The first 200 are shown")
+        for name in f"s{CROWD - 1:05d}", "s00000":
+            page.get_by_role("searchbox").fill("")
+            page.get_by_role("searchbox").press_sequentially(name)
+            row = page.locator("tbody tr", has_text=name)
+            row.wait_for()
+            before = row.locator("td").last.inner_text()
+            page.wait_for_function(
+                "rows => document.querySelector('tbody tr td:last-child').innerText !== rows",
+                arg=before,
+            )
+            assert page.get_by_role("searchbox").input_value() == name
+            assert page.locator("tbody tr").count() == 1
 
 
 @pytest.mark.skipif(BROWSER is None, reason="needs chromium on the PATH")

@@ -222,7 +222,7 @@ def test_bad_input() -> None:
 
 
 def test_windows_whose_watermarks_the_ledger_lacks() -> None:
-    """Those in the time of keys are refused, with what to use."""
+    """In the time of keys, windows are refused with what to use, and late rows say their key."""
 
     def by_key(events: DataFrame) -> WindowBuilder:
         return counts()(events).key_by("user").watermark_scope("key")
@@ -231,3 +231,6 @@ def test_windows_whose_watermarks_the_ledger_lacks() -> None:
         script.rows([(at(0), "a")])
         with pytest.raises(InvalidArgumentError, match="a watermark for each key"):
             et.why(script.streaming_query, FIRST)
+        script.rows([(at(60), "a")], [(at(1), "a")], [(at(2), "b")])
+        text = et.why_late(script.streaming_query, "user = 'a'")
+    assert " of its key 'a'. With a lag longer by " in text

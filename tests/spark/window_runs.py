@@ -50,9 +50,9 @@ def settings(spark: SparkSession, changes: Mapping[str, str | int]) -> Iterator[
 
 
 @contextmanager
-def scripted(spark: SparkSession, batches: Batches) -> Iterator[DataFrame]:
+def scripted(spark: SparkSession, batches: Batches, columns: str = SCHEMA) -> Iterator[DataFrame]:
     """Yield a stream of events; a checkpoint says how many of the batches were read before."""
-    schema = row_type(SCHEMA)
+    schema = row_type(columns)
     script = _bridge.of(spark).script(spark, schema)
     try:
         for batch in batches:

@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
-import json
-from random import Random
 from typing import TYPE_CHECKING
 
-import eventtide as et
 import pytest
-from eventtide import WatermarkPolicies
 from eventtide.errors import InvalidArgumentError
 from eventtide.tables import heal, prove
 from pyspark.sql import functions as F  # noqa: N812 - PySpark's own convention
 
-from tests.tables.conftest import each_table, iceberg_catalog
+from tests.tables.conftest import each_table
+from tests.tables.healed import (
+    Job,
+    by_key,
+    cumulating,
+    cut_sessions,
+    parts,
+    sessions,
+    sliding,
+    timed,
+    tumbling,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -24,102 +31,27 @@ if TYPE_CHECKING:
 
     from tests.spark.tables import Table
 
-ARCHIVE = "ts timestamp, device string, reading double"
-
-
-def timed(events: DataFrame) -> WindowBuilder:
-    """Return a window over the events, before its size."""
-    lag = WatermarkPolicies.with_fixed_lag("5s")
-    return et.window(events).event_time("ts", lag).key_by("device")
-
-
-def tumbling(events: DataFrame) -> WindowBuilder:
-    """Return windows of ten seconds, with an aggregate that needs all rows."""
-    return (
-        timed(events)
-        .tumbling("10s")
-        .agg(F.count("*").alias("n"), F.median("reading").alias("middle"))
-    )
-
-
-def sliding(events: DataFrame) -> WindowBuilder:
-    """Return sliding windows whose late rows may belong to windows that are still open."""
-    window = timed(events).sliding("30s", every="10s").late_rule("frame_closed")
-    return window.agg(F.count("*").alias("n"))
-
-
-def cumulating(events: DataFrame) -> WindowBuilder:
-    """Return growing windows, of which a row may miss the short ones without being late."""
-    return timed(events).cumulate("30s", step="10s").agg(F.count("*").alias("n"))
-
-
-class Job:
-    """A query over an archive of files that writes into a table, in parts."""
-
-    def __init__(
-        self, spark: SparkSession, folder: Path, table: Table, window: Callable[..., WindowBuilder]
-    ) -> None:
-        self.spark, self.folder, self.kind, self.window = spark, folder, table, window
-        self.table = f"delta.`{folder}/results`"
-        if table == "iceberg":
-            self.table = f"{iceberg_catalog(spark, folder)}.results"
-        self.checkpoint = str(folder / "checkpoint")
-        self.archive = folder / "archive"
-        self.archive.mkdir(parents=True)
-
-    def add(self, rows: list[tuple[float, str]]) -> None:
-        """Add a file to the archive, and run the query over it."""
-        lines = [
-            json.dumps({"ts": f"2024-01-01T{_clock(second)}Z", "device": device, "reading": second})
-            for second, device in rows
-        ]
-        number = len(list(self.archive.iterdir()))
-        (self.archive / f"{number}.json").write_text("\n".join(lines))
-        counts = self.window(self.spark.readStream.schema(ARCHIVE).json(str(self.archive)))
-        into = counts.results.writeStream.option("checkpointLocation", self.checkpoint)
-        into = into.trigger(availableNow=True)
-        if self.kind == "iceberg":
-            into.toTable(self.table, format="iceberg").awaitTermination()
-        else:
-            into.format("delta").start(f"{self.folder}/results").awaitTermination()
-
-    def read(self, spark: SparkSession) -> DataFrame:
-        """Return all rows."""
-        return spark.read.schema(ARCHIVE).json(str(self.archive))
-
-    def heal(self) -> None:
-        """Correct what there is to correct."""
-        window = self.window(self.read(self.spark))
-        once = heal(window, self.checkpoint, source=self.read, table=self.table, once=True)
-        once.awaitTermination()
-
-    def prove(self) -> et.tables.Proof:
-        """Compare the table with the batch query."""
-        window = self.window(self.read(self.spark))
-        return prove(window, self.checkpoint, source=self.read, table=self.table)
-
-
-def _clock(second: float) -> str:
-    minutes, seconds = divmod(second, 60)
-    return f"12:{int(minutes):02d}:{seconds:06.3f}"
-
 
 @each_table
 @pytest.mark.parametrize(
     "window",
-    [tumbling, *(pytest.param(one, marks=pytest.mark.thorough) for one in (sliding, cumulating))],
+    [
+        tumbling,
+        sessions,
+        *(
+            pytest.param(one, marks=pytest.mark.thorough)
+            for one in (sliding, cumulating, cut_sessions, by_key)
+        ),
+    ],
 )
 def test_after_a_cycle_the_table_equals_the_batch_query(
     spark: SparkSession, tmp_path: Path, table: Table, window: Callable[[DataFrame], WindowBuilder]
 ) -> None:
     """Rows come up to a minute late; before the cycle, the table differs."""
-    random = Random(3)  # noqa: S311 - rows of a test
     job = Job(spark, tmp_path / window.__name__, table, window)
     wrong = 0
-    for part in range(1, 5):
-        rows = [(part * 20 + random.uniform(0, 20), random.choice("abc")) for _ in range(20)]
-        late = [(part * 20 + random.uniform(-60, 0), random.choice("abcd")) for _ in range(5)]
-        job.add([(max(second, 0), device) for second, device in rows + late])
+    for part in parts(seed=3):
+        job.add(part)
         wrong += not job.prove()
         job.heal()
         proof = job.prove()
@@ -142,15 +74,57 @@ def test_a_proof_names_what_differs(spark: SparkSession, tmp_path: Path, table: 
     assert (found["different"].written.n, found["different"].expected.n) == (1, 2)
 
 
+@each_table
+def test_a_late_row_waits_until_its_session_has_closed(
+    spark: SparkSession, tmp_path: Path, table: Table
+) -> None:
+    """Alone when it came, it is in a session that a row on time has made longer."""
+    job = Job(spark, tmp_path / table, table, sessions)
+    job.add([(1, "a"), (20, "b")])
+    job.add([(14, "a"), (21, "b")])  # the watermark is at 16
+    job.add([(9, "a")])  # late: its session would end at 13, and that of 14 begins after it
+    job.add([(12.5, "a"), (16.5, "a")])  # on time, and between the two
+    job.heal()
+    assert job.prove()
+    job.add([(40, "b")])
+    job.add([(41, "b")])
+    assert not job.prove()
+    job.heal()
+    proof = job.prove()
+    assert proof, str(proof)
+    starts = spark.table(job.table).where("device = 'a'").select("window.start", "n")
+    assert sorted(row.n for row in starts.collect()) == [1, 4]
+
+
+@each_table
+def test_sessions_that_a_row_on_time_has_merged_are_one(
+    spark: SparkSession, tmp_path: Path, table: Table
+) -> None:
+    """The first one was written before, and no row is late."""
+    job = Job(spark, tmp_path / table, table, sessions)
+    job.add([(1, "a"), (9, "b")])
+    job.add([(10.5, "b")])  # closes [1, 5)
+    job.heal()
+    job.add([(4.5, "a"), (30, "b")])  # alone until 8.5, above the watermark of 5.5
+    job.add([(40, "b")])
+    assert not job.prove()
+    job.heal()
+    proof = job.prove()
+    assert proof, str(proof)
+    [session] = spark.table(job.table).where("device = 'a'").collect()
+    assert session.n == 2
+
+
 @pytest.mark.xdist_group("delta")
 def test_what_cannot_be_healed_is_refused(spark: SparkSession, tmp_path: Path) -> None:
-    """Sessions, and sliding windows of which a row may miss some."""
+    """Sessions in the time of keys, and sliding windows of which a row may miss some."""
     job = Job(spark, tmp_path / "refused", "delta", tumbling)
     job.add([(1, "a"), (40, "a")])
     rows = job.read(spark)
-    sessions = timed(rows).session("5s").agg(F.count("*").alias("n"))
-    with pytest.raises(InvalidArgumentError, match="times of their keys"):
-        heal(sessions, job.checkpoint, source=job.read, table=job.table)
+    keyed = timed(rows).watermark_scope("key").session("5s").agg(F.count("*").alias("n"))
+    for asks in (heal, prove):
+        with pytest.raises(InvalidArgumentError, match="by key that may be open"):
+            asks(keyed, job.checkpoint, source=job.read, table=job.table)
     hops = timed(rows).sliding("30s", every="10s").agg(F.count("*").alias("n"))
     with pytest.raises(InvalidArgumentError, match="late_rule"):
         heal(hops, job.checkpoint, source=job.read, table=job.table)

@@ -223,6 +223,7 @@ def test_the_checkpoint_of_the_border_is_read() -> None:
         tree["ledgerEntries"],
         tree["ledgerBytes"],
     )
+    assert str(report.closed_by) == "2024-01-01 00:00:15+00:00"
     assert report.windows[0].late == {"bad_time": 1, "window_closed": 1}
     assert (report.continues, report.problems) == (False, ("[LEDGER_UNREADABLE] ...",))
     assert "[CHECKPOINT_PLAN_CHANGED]" in (report.refusal or "")

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 from typing import TYPE_CHECKING, Any, TypeVar
+from uuid import uuid4
 
 from pyspark.errors import PySparkException
 from pyspark.sql.connect.column import Column
@@ -35,6 +36,7 @@ __all__ = [
     "await_calls",
     "await_companion",
     "await_late_log",
+    "backfill",
     "blame",
     "catch_up_calls",
     "checkpoint_json",
@@ -220,11 +222,35 @@ def start(
     writer: DataStreamWriter, calls: type[_Query], *, followed: bool = False, drain: bool = False
 ) -> _Query:
     """Start a query with the methods of `calls`; if `followed`, a companion can follow it."""
+    options = {"followed": json.dumps(followed), "drain": json.dumps(drain)}
+    request = Request.of("start", options) if followed or drain else None
+    return _started(writer, calls, request)
+
+
+def backfill(writer: DataStreamWriter, calls: type[_Query], history: DataFrame) -> _Query:
+    """Start a query that reads a history in place of its stream, and ends.
+
+    The server reads the history as a view: a relation of a plugin has one input.
+    """
+    view = f"_eventtide_history_{uuid4().hex}"
+    operation = writer._write_proto
+    own = type(operation)()
+    own.CopyFrom(operation)
+    history.createTempView(view)
+    try:
+        writer.trigger(availableNow=True)
+        return _started(writer, calls, Request.of("backfill", {"history": view}))
+    finally:
+        operation.CopyFrom(own)
+        history.sparkSession.catalog.dropTempView(view)
+
+
+def _started(writer: DataStreamWriter, calls: type[_Query], request: Request | None) -> _Query:
+    """Start a query, with a request over its rows."""
     stream = writer._write_stream
     rows = stream._child
-    if followed or drain:
-        options = {"followed": json.dumps(followed), "drain": json.dumps(drain)}
-        stream._child = RequestPlan(rows, Request.of("start", options))
+    if request is not None:
+        stream._child = RequestPlan(rows, request)
     try:
         started = writer.start()
     finally:

@@ -45,6 +45,7 @@ __all__ = [
     "await_calls",
     "await_companion",
     "await_late_log",
+    "backfill",
     "blame",
     "catch_up_calls",
     "checkpoint_json",
@@ -149,11 +150,15 @@ def why(session: SparkSession, checkpoint: str, question: Mapping[str, str]) -> 
         return str(api.why(session._jsparkSession, checkpoint, dict(question)))
 
 
-def timeline(session: SparkSession, checkpoint: str) -> str:
-    """Return the last batches of a checkpoint as a page of HTML."""
+def timeline(session: SparkSession, checkpoint: str, rows: DataFrame | None = None) -> str:
+    """Return the last batches of a checkpoint as a page of HTML.
+
+    `rows` are drawn too: their arrival and their event time, in microseconds.
+    """
     api = _api(session)
     with named_errors():
-        return str(api.timeline(session._jsparkSession, checkpoint))
+        drawn = None if rows is None else rows._jdf
+        return str(api.timeline(session._jsparkSession, checkpoint, drawn))
 
 
 def clean_late(
@@ -258,6 +263,12 @@ def start(
     if followed or drain:
         return kind(api.start(writer._jwrite, followed, drain))
     return kind(writer.start()._jsq)
+
+
+def backfill(writer: DataStreamWriter, calls: type[_Query], history: DataFrame) -> _Query:
+    """Start a query that reads a history in place of its stream, and ends."""
+    api, kind = _api(writer._df), combined(calls, StreamingQuery)
+    return kind(api.backfill(writer._jwrite, history._jdf))
 
 
 def follow_late(query: StreamingQuery, window: int) -> dict[str, str] | None:

@@ -14,6 +14,7 @@ from eventtide._version import SUPPORTED_SPARK, __version__
 from eventtide.cli import _doctor as said
 from eventtide.cli._lab import lab
 from eventtide.cli._plans import check_name, load_plan
+from eventtide.cli._recorded import Format, read, sample
 from eventtide.cli._session import Conf, session
 
 app = typer.Typer(
@@ -107,21 +108,39 @@ def doctor(
 
 
 @app.command()
-def timeline(
+def timeline(  # noqa: PLR0913 - options
     checkpoint: _Checkpoint,
     *,
     out: Annotated[
         Path, typer.Option("--out", help="The file to write: one page of HTML, without a network.")
     ] = Path("timeline.html"),
+    rows: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Files of rows of the query: the page draws 2 000 of them over the watermark."
+        ),
+    ] = None,
+    event_time: Annotated[
+        str | None, typer.Option(help="The column of --rows with the event time.")
+    ] = None,
+    arrival: Annotated[
+        str | None, typer.Option(help="The column of --rows with the time of arrival.")
+    ] = None,
+    file_format: Format = None,
     conf: Conf = None,
 ) -> None:
     """Draw the last batches of a checkpoint: watermark, substreams, late rows, the lag curve.
 
     It is read-only, and the query may be running.
     """
+    if rows and not (event_time and arrival):
+        raise typer.BadParameter("--rows needs --event-time and --arrival.")
     console = Console()
     with session(console, conf) as spark:
-        out.write_text(_jvm.timeline(spark, checkpoint), encoding="utf-8")
+        drawn = None
+        if rows and event_time and arrival:
+            drawn = sample(read(spark, rows, file_format), event_time, arrival)
+        out.write_text(_jvm.timeline(spark, checkpoint, drawn), encoding="utf-8")
     console.print(f"Open {out.resolve()} in a browser.", soft_wrap=True, highlight=False)
 
 

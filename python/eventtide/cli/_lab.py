@@ -3,19 +3,14 @@
 from __future__ import annotations
 
 import json
-from pathlib import PurePosixPath
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 from rich.console import Console
 
 import eventtide as et
+from eventtide.cli._recorded import Format, read
 from eventtide.cli._session import Conf, session
-
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
-
-_READERS = {".parquet": "parquet", ".orc": "orc", ".json": "json", ".csv": "csv"}
 
 
 def lab(  # noqa: PLR0913 - options
@@ -47,10 +42,7 @@ def lab(  # noqa: PLR0913 - options
         str | None, typer.Option(help="When a substream without rows is left out.")
     ] = None,
     every: Annotated[str, typer.Option(help="The time between two triggers.")] = "10s",
-    file_format: Annotated[
-        str | None,
-        typer.Option("--format", help="The format of the files; by default by their extension."),
-    ] = None,
+    file_format: Format = None,
     late: Annotated[
         str | None,
         typer.Option(help="Print only the code of the best policy for this share, such as '0.1%'."),
@@ -65,7 +57,7 @@ def lab(  # noqa: PLR0913 - options
     console = Console(stderr=as_json or late is not None)  # the answer alone on the standard output
     with session(console, conf) as spark:
         tried = et.lab(
-            _read(spark, files, file_format),
+            read(spark, files, file_format),
             event_time=event_time,
             arrival=arrival,
             policies=[et.policies.from_yaml(text) for text in policy] if policy else None,
@@ -80,14 +72,6 @@ def lab(  # noqa: PLR0913 - options
             typer.echo(json.dumps([_plain(point) for point in tried.points]))
         else:
             console.print(str(tried), soft_wrap=True, markup=False, highlight=False)
-
-
-def _read(spark: SparkSession, files: list[str], file_format: str | None) -> DataFrame:
-    found = file_format or _READERS.get(PurePosixPath(files[0]).suffix, "parquet")
-    reader = spark.read.format(found)
-    if found == "csv":
-        reader = reader.option("header", "true").option("inferSchema", "true")
-    return reader.load(files)
 
 
 def _window(text: str, keys: list[str] | None) -> et.WindowBuilder:

@@ -107,6 +107,8 @@ class CheckpointReport(Tabular):
         The checkpoint location.
     committed, begun : int
         The last committed batch and the last started batch; -1 for none.
+    closed_by : datetime or None
+        The watermark by which the last committed batch closed windows; None if it had none.
     fingerprint : str
         A hash of `plan` with twelve digits.
     plan : tuple of str
@@ -149,6 +151,7 @@ class CheckpointReport(Tabular):
     root: str
     committed: int
     begun: int
+    closed_by: datetime | None
     fingerprint: str
     plan: tuple[str, ...]
     watermark: QueryProgress | None
@@ -221,6 +224,7 @@ def parse_report(text: str) -> CheckpointReport:
         root=tree["root"],
         committed=tree["committed"],
         begun=tree["begun"],
+        closed_by=None if tree.get("closedBy") is None else time_of(tree["closedBy"]),
         fingerprint=tree["fingerprint"],
         plan=tuple(tree["plan"]),
         watermark=None if watermark is None else progress_of(watermark),

@@ -122,7 +122,8 @@ def why_late(
     -------
     str
         When the row came, the batch and the substream that moved the watermark past it, and how
-        much longer a lag would have kept it on time. A row that was refused for another reason
+        much longer a lag would have kept it on time. If its key has its own watermark, the key is
+        named in place of the batch and the substream. A row that was refused for another reason
         than the watermark has one sentence with the reason.
 
     Raises
@@ -161,7 +162,8 @@ def _last(
 
 def _asked(late: Row) -> dict[str, str]:
     times = {name: late[f"_{name}"] for name in ("event_time", "watermark")}
-    substream = {} if late["_substream"] is None else {"substream": late["_substream"]}
+    names = {name: late[f"_{name}"] for name in ("substream", "key")}
     known = {name: _micros(time) if time is not None else 0 for name, time in times.items()}
-    asked = {"reason": late["_reason"], "batch": late["_batch_id"], **known, **substream}
+    asked = {"reason": late["_reason"], "batch": late["_batch_id"], **known}
+    asked |= {name: value for name, value in names.items() if value is not None}
     return {name: str(value) for name, value in asked.items()}

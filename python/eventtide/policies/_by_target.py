@@ -48,7 +48,8 @@ class WithLateTarget(WatermarkPolicy):
     At the end of each batch, the lag is set so that the share of late rows approaches the target.
     The policy remembers how far rows were behind, and corrects the share that it aims at by the
     rows that were late. Until ten late rows are expected, the lag is the largest distance so far.
-    All substreams, or keys, of an input have the same lag. If the lag grows, the watermark waits
+    All substreams, or keys, of an input have the same lag; a key takes a new one with its next
+    rows. If the lag grows, the watermark waits
     until the highest event time has caught up; it never goes back. A target of 0 keeps the largest
     distance that was ever seen. A burst of rows that are further behind than all earlier ones is
     late. A policy may contain one target. Source: Eventtide.

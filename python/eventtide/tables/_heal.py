@@ -3,39 +3,29 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
-from functools import reduce
 from hashlib import sha256
 from typing import TYPE_CHECKING
-
-from pyspark.sql import Column
-from pyspark.sql import functions as F  # noqa: N812 - PySpark's own convention
 
 from eventtide._session_kind import is_connect
 from eventtide._text.durations import Duration, micros
 from eventtide.errors import refused
-from eventtide.tables._merge import merge
-from eventtide.tables._target import Target, target
-from eventtide.windows._corrections import CHANGED, Corrections
-from eventtide.windows._event_time import EventTime
+from eventtide.tables._framed_cycle import FramedCycle
+from eventtide.tables._keyed_cycle import KeyedCycle
+from eventtide.tables._session_cycle import SessionCycle
+from eventtide.tables._target import target
 from eventtide.windows._repairing import may_miss_some
-from eventtide.windows._shapes import Framed
 
 if TYPE_CHECKING:
-    from datetime import datetime
-
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import SparkSession
     from pyspark.sql.streaming.query import StreamingQuery
 
     from eventtide.observe._location import QueryOrPath
-    from eventtide.tables._target import Source
+    from eventtide.tables._target import Source, Target
     from eventtide.windows._builder import WindowBuilder
 
 __all__ = ["heal"]
 
 _FIX = "et.heal(counts, query, source='lake.rows', table='lake.counts')"
-_TIME, _WINDOW = "time", "window"
-_MOST_RANGES = 50
 
 
 def heal(  # noqa: PLR0913 - keywords
@@ -82,9 +72,9 @@ def heal(  # noqa: PLR0913 - keywords
     Raises
     ------
     InvalidArgumentError
-        The window cannot be healed: it is not a tumbling, sliding or cumulative window in the time
-        of the query, it has triggers, or it is a sliding window under ``"window_closed"``. Or the
-        session is one of Spark Connect, or the query has several windows.
+        The window cannot be healed: it closes by idleness, it has triggers or late updates, it is a
+        count window, a sliding window under ``"window_closed"``, or by key another one than a
+        tumbling window. Or the session is one of Spark Connect, or the query has several windows.
     CheckpointError
         There is no checkpoint, or the query does not log late rows.
 
@@ -97,8 +87,10 @@ def heal(  # noqa: PLR0913 - keywords
     `late_retention`, late rows stay until it has read them.
 
     Each cycle reads the rows of the windows that it recomputes: it filters `source` by their event
-    times, so a table that is partitioned or clustered by time is read in parts. Rows of `source`
-    that the query has refused, because their time was in the future, count.
+    times, so a table that is partitioned or clustered by time is read in parts. For sessions it
+    reads all rows of the keys that have late rows, as late rows extend and merge sessions. A
+    session is corrected once all that it merges with have closed. Rows of `source` that the query
+    has refused, because their time was in the future, count.
 
     Examples
     --------
@@ -106,11 +98,13 @@ def heal(  # noqa: PLR0913 - keywords
     >>> healing = et.heal(counts, query, source="lake.rows", table="lake.counts")  # doctest: +SKIP
     """
     session, found = target(window, query, source=source, table=table, spark=spark, fix=_FIX)
-    _check(session, found)
-    cycle = Cycle(found, every_closed=may_miss_some(found.window.settings))
+    if is_connect(session):
+        problem, allowed = "is a session of Spark Connect", "a classic session"
+        raise refused("spark", session, problem, allowed=allowed, fix="et.repair")
+    folder = f"{found.checkpoint}/eventtide/heal/{_slug(table)}"
+    cycle = _cycle(found, f"{folder}/pending")
     writer = cycle.signals(session).writeStream.foreachBatch(cycle)
     writer = writer.queryName(f"healing {table}")
-    folder = f"{found.checkpoint}/eventtide/heal/{_slug(table)}"
     writer = writer.option("checkpointLocation", folder)
     if once:
         return writer.trigger(availableNow=True).start()
@@ -118,109 +112,15 @@ def heal(  # noqa: PLR0913 - keywords
     return writer.trigger(processingTime=f"{seconds} seconds").start()
 
 
-def _check(session: SparkSession, found: Target) -> None:
-    if is_connect(session):
-        problem, allowed = "is a session of Spark Connect", "a classic session"
-        raise refused("spark", session, problem, allowed=allowed, fix="et.repair")
-    shape = found.window.settings.shape
-    if not isinstance(shape, Framed):
-        problem = "has windows that close at times of their keys"
-        allowed = "a tumbling, sliding or cumulative window"
-        raise refused("window", found.window, problem, allowed=allowed, fix="et.repair every night")
+def _cycle(of: Target, pending: str) -> FramedCycle | KeyedCycle | SessionCycle:
+    if of.is_by_key:
+        return KeyedCycle(of)
+    if of.is_session:
+        return SessionCycle(of, pending)
+    return FramedCycle(of, every_closed=may_miss_some(of.window.settings))
 
 
 def _slug(table: str) -> str:
     """Return a name for the folder of a table: readable, and different for each table."""
     digest = sha256(table.encode()).hexdigest()[:8]
     return f"{re.sub('[^A-Za-z0-9_]+', '_', table).strip('_')[-40:]}_{digest}"
-
-
-@dataclass(frozen=True)
-class Cycle:
-    """One cycle: a batch of the stream of signals.
-
-    Attributes
-    ----------
-    target : Target
-        The table.
-    every_closed : bool
-        Whether a row that is not late may miss some of its windows, so that no late row tells of
-        it. Then all windows with the start of a window that has closed are recomputed.
-    """
-
-    target: Target
-    every_closed: bool
-
-    def signals(self, spark: SparkSession) -> DataFrame:
-        """Return the stream of late rows' times and of closed windows."""
-
-        def read(source: str) -> DataFrame:
-            stream = spark.readStream.format(source)
-            return stream.option("checkpoint", self.target.checkpoint).load()
-
-        late = read("eventtide-late").where("_reason NOT IN ('future', 'bad_time')")
-        closed = read("eventtide-completeness")
-        if self.every_closed:
-            closed = closed.select(F.col("window.start").alias(_TIME), _no_window(closed))
-        else:
-            closed = closed.where("late > 0").select(_no_time(), _WINDOW)
-        return late.select(F.col("_event_time").alias(_TIME), _no_window(closed)).union(closed)
-
-    def __call__(self, signals: DataFrame, _: int) -> None:
-        """Recompute the windows, and merge what differs."""
-        spark = signals.sparkSession
-        affected = self._affected(signals, self.target.closed_up_to(spark))
-        ranges = _ranges([(row.start, row.end) for row in affected.select("window.*").collect()])
-        if not ranges:
-            return
-        rows = self.target.rows(spark).where(_within(self.target.time, ranges))
-        found = self.target.results(rows)
-        new = found.join(affected, _WINDOW, "left_semi").localCheckpoint()
-        old = self.target.written(spark, new).join(affected, _WINDOW, "left_semi")
-        keys = new.columns[1 : 1 + self.target.keys]
-        compared = Corrections(old=old, new=new, late=new, chains=None, keys=keys, takes_all=True)
-        changed = compared.corrected().where(F.col(CHANGED) != "unchanged").drop(CHANGED)
-        merge(changed.localCheckpoint(), self.target.table, [_WINDOW, *keys])
-
-    def _affected(self, signals: DataFrame, closed_up_to: datetime) -> DataFrame:
-        """Return the windows to recompute."""
-        times = signals.where(F.col(_TIME).isNotNull()).select(_TIME)
-        plain = replace(self.target.window.settings, event_time=EventTime(_TIME), key_by=())
-        spans = replace(self.target.window, _df=times, settings=plain)
-        of_times = spans.agg(F.count("*").alias("n")).results.select(_WINDOW)
-        named = signals.where(F.col(_WINDOW).isNotNull()).select(_WINDOW)
-        both = of_times.union(named).distinct()
-        return both.where(F.col("window.end") <= F.lit(closed_up_to)).localCheckpoint()
-
-
-def _no_time() -> Column:
-    return F.lit(None).cast("timestamp").alias(_TIME)
-
-
-def _no_window(closed: DataFrame) -> Column:
-    return F.lit(None).cast(closed.schema[_WINDOW].dataType).alias(_WINDOW)
-
-
-def _ranges(windows: list[tuple[datetime, datetime]]) -> list[tuple[datetime, datetime]]:
-    """Return the times that windows cover, in few ranges.
-
-    Examples
-    --------
-    >>> _ranges([(5, 6), (1, 3), (2, 4)])
-    [(1, 4), (5, 6)]
-    """
-    ranges: list[tuple[datetime, datetime]] = []
-    for start, end in sorted(windows):
-        if ranges and start <= ranges[-1][1]:
-            ranges[-1] = (ranges[-1][0], max(end, ranges[-1][1]))
-        else:
-            ranges.append((start, end))
-    if len(ranges) > _MOST_RANGES:
-        return [(ranges[0][0], ranges[-1][1])]
-    return ranges
-
-
-def _within(time: Column, ranges: list[tuple[datetime, datetime]]) -> Column:
-    """Return whether a time is in one of the ranges; their ends are included."""
-    parts = [time.between(F.lit(start), F.lit(end)) for start, end in ranges]
-    return reduce(Column.__or__, parts)

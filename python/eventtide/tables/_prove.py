@@ -13,12 +13,12 @@ from eventtide.tables._target import target
 from eventtide.windows._comparable import comparable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from pyspark.sql import DataFrame, Row, SparkSession
 
     from eventtide.observe._location import QueryOrPath
-    from eventtide.tables._target import Source
+    from eventtide.tables._target import Source, Target
     from eventtide.windows._builder import WindowBuilder
 
 __all__ = ["Proof", "prove"]
@@ -75,7 +75,8 @@ def prove(
     -------
     Proof
         The numbers of equal and of different results, of the windows that the query has closed. It
-        is true if all are equal.
+        is true if all are equal. If keys have their own watermark, of the windows that have a
+        result or a late row.
 
     Raises
     ------
@@ -93,9 +94,9 @@ def prove(
       extra      0
     """
     session, found = target(window, query, source=source, table=table, spark=spark, fix=_FIX)
-    closed = F.col("window.end") <= F.lit(found.closed_up_to(session))
-    expected = found.results(found.rows(session)).where(closed)
-    written = found.written(session, expected).where(closed)
+    expected = found.results(found.rows(session))
+    is_closed = _closed(session, found)
+    written, expected = (is_closed(of) for of in (found.written(session, expected), expected))
     compared = _compared(written, expected, found.keys).localCheckpoint()
     found_rows = compared.groupBy("difference").count().collect()
     counts = {row["difference"]: row["count"] for row in found_rows}
@@ -107,6 +108,28 @@ def prove(
         extra=counts.get("extra", 0),
         differences=compared.where("difference <> 'equal'"),
     )
+
+
+def _closed(session: SparkSession, of: Target) -> Callable[[DataFrame], DataFrame]:
+    """Return what leaves out the results that the query may still write, or extend."""
+    if of.is_by_key:
+        return _known_of_keys(session, of)
+    if not of.is_session:
+        end = F.lit(of.closed_up_to(session))
+        return lambda results: results.where(F.col("window.end") <= end)
+    chains, closed_by = of.chains(session), of.closed_by(session)
+    if closed_by is None:
+        return lambda results: results.limit(0)
+    still = chains.of(of.rows(session)).where(~chains.is_closed(closed_by)).localCheckpoint()
+    return lambda results: chains.apart(results.where(chains.is_closed(closed_by)), still)
+
+
+def _known_of_keys(session: SparkSession, of: Target) -> Callable[[DataFrame], DataFrame]:
+    """Return what leaves out windows that no result and no late row says to have closed."""
+    chains = of.chains(session)
+    written = of.written(session, of.results(of.rows(session)))
+    known = chains.spans(written).union(chains.of(of.late(session.read))).localCheckpoint()
+    return lambda results: chains.overlapping(results, known)
 
 
 def _compared(written: DataFrame, expected: DataFrame, keys: int) -> DataFrame:

@@ -15,15 +15,21 @@ from eventtide._text.columns import backquoted, listed
 from eventtide.errors import CheckpointError, refused
 from eventtide.observe._checkpoint import read_checkpoint
 from eventtide.observe._location import located
+from eventtide.tables._chains import Chains
+from eventtide.windows._profiles import PROFILES
 from eventtide.windows._repairing import final_window
+from eventtide.windows._shapes import Framed
+from eventtide.windows._unframed import Session
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from pyspark.sql import Column, DataFrame, SparkSession
+    from pyspark.sql import Column, DataFrame, DataFrameReader, SparkSession
+    from pyspark.sql.streaming.readwriter import DataStreamReader
 
     from eventtide.observe._location import QueryOrPath
     from eventtide.windows._builder import WindowBuilder
+    from eventtide.windows._settings import Settings
 
 __all__ = ["Source", "Target", "target"]
 
@@ -48,17 +54,39 @@ class Target:
         All rows.
     table : str
         The name of the table in SQL.
+    is_by_key : bool
+        Whether keys, or groups of keys, have their own watermark in the query.
     """
 
     window: WindowBuilder
     checkpoint: str
     source: Source
     table: str
+    is_by_key: bool
 
     def closed_up_to(self, spark: SparkSession) -> datetime:
         """Return the end up to which the query has written results."""
         [window] = read_checkpoint(self.checkpoint, spark=spark).windows
         return window.closed_up_to or _NEVER
+
+    def closed_by(self, spark: SparkSession) -> datetime | None:
+        """Return the watermark up to which the query has written results."""
+        return read_checkpoint(self.checkpoint, spark=spark).closed_by
+
+    def chains(self, spark: SparkSession) -> Chains:
+        """Return the chains of rows that sessions have."""
+        results = self.results(self.rows(spark))
+        return Chains(self.window, results.columns[1 : 1 + self.keys])
+
+    @property
+    def is_session(self) -> bool:
+        """Whether the windows are sessions."""
+        return isinstance(self.window.settings.shape, Session)
+
+    def late(self, reader: DataStreamReader | DataFrameReader) -> DataFrame:
+        """Return the late rows that a window lacks."""
+        late = reader.format("eventtide-late").option("checkpoint", self.checkpoint).load()
+        return late.where("_reason NOT IN ('future', 'bad_time', 'bad_gap')")
 
     def rows(self, spark: SparkSession) -> DataFrame:
         """Return all rows, as they are now."""
@@ -108,9 +136,34 @@ def target(  # noqa: PLR0913 - the arguments of `heal`
     session, checkpoint = located(query, spark, fix)
     if is_query(query):
         _bridge.of(query).await_late_log(query)
-    found = Target(final_window(window), checkpoint, source, table)
+    final = final_window(window)
+    _check_window(window)
+    by_key = window.settings.watermark_scope is not None
+    found = Target(final, checkpoint, source, table, by_key)
     _check_windows(session, found)
     return session, found
+
+
+def _check_window(window: WindowBuilder) -> None:
+    """Reject windows that may be open when a row is late for them, or have several results."""
+    of = window.settings
+    if of.key_idle_timeout or of.emit or of.late_updates:
+        problem = "has windows that close by idleness, or that have several results"
+        allowed = "a window that a watermark closes, without triggers"
+    elif of.watermark_scope and not (_late_row_is_of_closed(of)):
+        problem = "has windows by key that may be open when a row is late"
+        allowed = "tumbling windows by key under late_rule('window_closed')"
+    else:
+        return
+    raise refused("window", window, problem, allowed=allowed, fix="et.repair every night")
+
+
+def _late_row_is_of_closed(of: Settings) -> bool:
+    """Return whether a late row is of windows that have closed only."""
+    shape = of.shape
+    if not isinstance(shape, Framed) or shape.frames > 1:
+        return False
+    return (of.late_rule or PROFILES[of.profile or shape.profile].late) != "behind_watermark"
 
 
 def _check_windows(session: SparkSession, of: Target) -> None:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from eventtide.windows._settings import Settings
 
-__all__ = ["final_window", "may_miss_some", "repair"]
+__all__ = ["final_window", "may_miss_some", "repair", "without_maximum"]
 
 _FIX = "et.repair(results, late, window, source=rows)"
 
@@ -96,7 +96,7 @@ def repair(
     final = final_window(window)
     new = final.over(source).results
     _check_columns(results, new.columns)
-    spans = _without_maximum(final).agg(F.count("*").alias("_eventtide_rows"))
+    spans = without_maximum(final).agg(F.count("*").alias("_eventtide_rows"))
     is_session = isinstance(final.settings.shape, Session)
     return Corrections(
         old=results,
@@ -108,7 +108,8 @@ def repair(
     ).corrected()
 
 
-def _without_maximum(window: WindowBuilder) -> WindowBuilder:
+def without_maximum(window: WindowBuilder) -> WindowBuilder:
+    """Return sessions without a maximum duration, and other windows as they are."""
     shape = window.settings.shape
     if not isinstance(shape, Session):
         return window

@@ -20,10 +20,11 @@ if TYPE_CHECKING:
     from pyspark.sql.streaming.query import StreamingQuery
     from pyspark.sql.streaming.readwriter import DataStreamWriter
 
+    from eventtide._bridge import Bridge
     from eventtide.errors import InvalidArgumentError
     from eventtide.windows._handlers import LateHandler
 
-__all__ = ["start"]
+__all__ = ["check_written", "start"]
 
 _FIX = "counts.start(counts.results.writeStream.format('console'))"
 
@@ -102,22 +103,34 @@ def start(
     of_type("window", window, kinds, allowed, _FIX)
     of_type("writer", writer, writers(), "a writer, not yet started", _FIX)
     of_type("drain", drain, bool, "True or False", f"{_FIX[:-1]}, drain=True)")
-    if isinstance(window, DataFrame):
-        bridge = _bridge.of(window, writer)
-        if not bridge.writes(writer, window):
-            raise _other(writer, "a writer of this DataFrame, df.writeStream")
-        with _bridge.named_errors():
-            return bridge.start(writer, NamedQuery, drain=drain)
-    handler = window.settings.on_late
+    bridge, position = check_written(window, writer)
+    handler = None if isinstance(window, DataFrame) else window.settings.on_late
     with _bridge.named_errors():
-        bridge = _bridge.of(window.results, writer)
-        position = _position(window.results, writer)
-        if handler is None:
+        if handler is None or position is None:
             return bridge.start(writer, NamedQuery, drain=drain)
         if is_connect(writer):
             ByValue(handler.handler)  # before anything starts: it is sent to a worker later
         query = bridge.start(writer, HandledQuery, followed=True, drain=drain)
         return _with_companion(query, handler, position)
+
+
+def check_written(
+    window: Described | DataFrame, writer: DataStreamWriter
+) -> tuple[Bridge, int | None]:
+    """Return the bridge of a writer, and the index of the window in its plan, if there is one.
+
+    Raises
+    ------
+    InvalidArgumentError
+        The writer does not write the results of this window.
+    """
+    if isinstance(window, DataFrame):
+        bridge = _bridge.of(window, writer)
+        if not bridge.writes(writer, window):
+            raise _other(writer, "a writer of this DataFrame, df.writeStream")
+        return bridge, None
+    with _bridge.named_errors():
+        return _bridge.of(window.results, writer), _position(window.results, writer)
 
 
 def _position(results: DataFrame, writer: DataStreamWriter) -> int:

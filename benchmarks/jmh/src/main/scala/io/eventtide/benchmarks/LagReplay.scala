@@ -1,8 +1,5 @@
 package io.eventtide.benchmarks
 
-import java.io.{BufferedInputStream, DataInputStream}
-import java.nio.file.{Files, Paths}
-
 import scala.collection.mutable.ArrayBuffer
 
 import io.eventtide.kernel.disorder.{DisorderHistogram, LateTarget, LateTargetSpec}
@@ -10,13 +7,12 @@ import io.eventtide.kernel.disorder.{DisorderHistogram, LateTarget, LateTargetSp
 /** Replays the event times of a stream under rules that choose a lag, and prints the late rows, the
   * rows and the mean lag of each, after the first tenth of the rows.
   *
-  * Arguments: a file with the event times of all rows in their order of arrival, a file with the
-  * number of rows of each batch (both as big-endian longs), and the targets in millionths.
+  * Arguments: the files of a `RecordedStream`, and the targets in millionths.
   */
 object LagReplay {
 
   def main(args: Array[String]): Unit = {
-    val stream = Stream(longs(args(0)), longs(args(1)))
+    val stream = RecordedStream.read(args(0), args(1))
     for {
       target <- args.drop(2).map(_.toLong)
       (name, rule) <- rules(stream, target)
@@ -26,15 +22,6 @@ object LagReplay {
     }
   }
 
-  private def longs(file: String): Array[Long] = {
-    val path = Paths.get(file)
-    val in = new DataInputStream(new BufferedInputStream(Files.newInputStream(path)))
-    try Array.fill((Files.size(path) / 8).toInt)(in.readLong())
-    finally in.close()
-  }
-
-  final case class Stream(times: Array[Long], batches: Array[Long])
-
   final case class Found(late: Long, rows: Long, meanLag: Long)
 
   /** Chooses a lag after each batch. */
@@ -43,15 +30,15 @@ object LagReplay {
     def observe(disorder: Array[Long], late: Long): Unit
   }
 
-  private def replay(stream: Stream, rule: Rule): Found = {
+  private def replay(stream: RecordedStream, rule: Rule): Found = {
     var top, watermark = Long.MinValue
     var (read, rows, late, batches) = (0L, 0L, 0L, 0L)
     var lags = 0.0
-    batchesOf(stream) { times =>
+    stream.foreach { times =>
       val lateNow = times.count(_ < watermark).toLong
       val counts = read >= stream.times.length / 10
       read += times.length
-      rule.observe(behind(times, top), lateNow)
+      rule.observe(RecordedStream.behind(times, top), lateNow)
       top = math.max(top, times.max)
       watermark = math.max(watermark, top - rule.lag)
       if (counts) {
@@ -64,15 +51,7 @@ object LagReplay {
     Found(late, rows, (lags / batches).toLong)
   }
 
-  private def batchesOf(stream: Stream)(each: Array[Long] => Unit): Unit = {
-    var from = 0
-    stream.batches.foreach { rows =>
-      if (rows > 0) each(stream.times.slice(from, from + rows.toInt))
-      from += rows.toInt
-    }
-  }
-
-  private def rules(stream: Stream, target: Long): Seq[(String, Rule)] = {
+  private def rules(stream: RecordedStream, target: Long): Seq[(String, Rule)] = {
     val disorder = disorderOf(stream)
     Seq(
       "best fixed lag" -> new Fixed(quantile(disorder, target)),
@@ -85,18 +64,15 @@ object LagReplay {
     )
   }
 
-  private def disorderOf(stream: Stream): Array[Long] = {
+  private def disorderOf(stream: RecordedStream): Array[Long] = {
     val all = ArrayBuffer.empty[Long]
     var top = Long.MinValue
-    batchesOf(stream) { times =>
-      all ++= behind(times, top)
+    stream.foreach { times =>
+      all ++= RecordedStream.behind(times, top)
       top = math.max(top, times.max)
     }
     all.toArray
   }
-
-  private def behind(times: Array[Long], top: Long): Array[Long] =
-    times.map(time => if (top == Long.MinValue) 0 else math.max(0, top - time))
 
   /** The lowest lag with which at most the target is late. */
   private def quantile(disorder: Array[Long], target: Long): Long = {

@@ -32,7 +32,8 @@ import org.apache.spark.sql.util.CaseInsensitiveStringMap
 import org.apache.spark.unsafe.types.UTF8String
 
 /** A stream whose micro-batches are always the same: `format("io.eventtide.chaos.BatchSource")` with
-  * the option `file`. Each line is a row, the column `value`; an empty line ends a batch.
+  * the option `file`. Each line is a row, the column `value`; an empty line ends a batch. A new query
+  * begins with the batch `first`, by default 0.
   */
 final class BatchSource extends TableProvider {
   override def inferSchema(options: CaseInsensitiveStringMap): StructType = BatchSource.Schema
@@ -41,7 +42,8 @@ final class BatchSource extends TableProvider {
       schema: StructType,
       partitioning: Array[Transform],
       properties: JMap[String, String]
-  ): Table = new BatchTable(properties.get("file"))
+  ): Table =
+    new BatchTable(properties.get("file"), properties.getOrDefault("first", "0").toInt)
 }
 
 private object BatchSource {
@@ -56,26 +58,26 @@ private object BatchSource {
   }
 }
 
-private final class BatchTable(file: String) extends Table with SupportsRead {
+private final class BatchTable(file: String, first: Int) extends Table with SupportsRead {
   override def name: String = file
   override def columns: Array[Column] = Array(Column.create("value", StringType))
   override def capabilities: java.util.Set[TableCapability] =
     EnumSet.of(TableCapability.MICRO_BATCH_READ)
   override def newScanBuilder(options: CaseInsensitiveStringMap): ScanBuilder =
-    () => new BatchScan(file)
+    () => new BatchScan(file, first)
 }
 
-private final class BatchScan(file: String) extends Scan {
+private final class BatchScan(file: String, first: Int) extends Scan {
   override def readSchema: StructType = BatchSource.Schema
   override def toMicroBatchStream(checkpointLocation: String): MicroBatchStream =
-    new BatchStream(BatchSource.read(file))
+    new BatchStream(BatchSource.read(file), first)
 }
 
 private final case class BatchOffset(batches: Int) extends Offset {
   override def json: String = batches.toString
 }
 
-private final class BatchStream(batches: IndexedSeq[Seq[String]])
+private final class BatchStream(batches: IndexedSeq[Seq[String]], first: Int)
     extends MicroBatchStream
     with SupportsTriggerAvailableNow {
 
@@ -86,7 +88,7 @@ private final class BatchStream(batches: IndexedSeq[Seq[String]])
 
   override def reportLatestOffset(): Offset = BatchOffset(batches.length)
   override def latestOffset(): Offset = throw new UnsupportedOperationException("without a start")
-  override def initialOffset: Offset = BatchOffset(0)
+  override def initialOffset: Offset = BatchOffset(first)
   override def deserializeOffset(json: String): Offset = BatchOffset(json.toInt)
 
   override def planInputPartitions(start: Offset, end: Offset): Array[InputPartition] = {

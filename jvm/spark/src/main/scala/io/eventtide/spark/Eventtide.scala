@@ -1,10 +1,17 @@
 package io.eventtide.spark
 
 import org.apache.spark.SparkConf
+import org.apache.spark.sql.functions.call_function
 import org.apache.spark.sql.streaming.{DataStreamWriter, StreamingQuery}
 import org.apache.spark.sql.{Column, DataFrame, Dataset, SparkSession, classic}
 
-import io.eventtide.spark.planning.{EventtideRequest, RealTimeStart, RequestBuilder, WindowRequest}
+import io.eventtide.spark.planning.{
+  EventtideRequest,
+  ExpectedShare,
+  RealTimeStart,
+  RequestBuilder,
+  WindowRequest
+}
 import io.eventtide.spark.repair.WindowRepair
 
 /** The Scala and Java API of Eventtide: watermark policies in place of Spark's `withWatermark`, and
@@ -114,6 +121,27 @@ object Eventtide extends EventtideReports with EventtideCheckpoints {
     *   a writer with `trigger(Trigger.AvailableNow())` over rows with an Eventtide watermark
     */
   def drain(writer: DataStreamWriter[_]): StreamingQuery = QueryStart.start(writer, drain = true)
+
+  /** Starts a query that reads a history in place of its stream, and ends.
+    *
+    * The next start of the query, with the same checkpoint location, reads the stream. Its windows
+    * have the rows of both.
+    *
+    * @param writer
+    *   a writer over the results of a stream with an Eventtide watermark, with a checkpoint location
+    *   that is new. Its trigger is ignored.
+    * @param history
+    *   a batch with the columns of the stream below the watermark
+    */
+  def backfill(writer: DataStreamWriter[_], history: Dataset[_]): StreamingQuery =
+    QueryStart.backfill(writer, history.toDF())
+
+  /** The share of the rows of a window that have come, as expected when it closes: a DOUBLE.
+    *
+    * @param window
+    *   the window column of results
+    */
+  def expectedShare(window: Column): Column = call_function(ExpectedShare.Name, window)
 
   /** Corrects the results that a query has written, with the late rows in its late log.
     *

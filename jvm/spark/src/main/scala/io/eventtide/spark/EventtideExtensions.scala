@@ -10,6 +10,8 @@ import io.eventtide.spark.latelog.RetainTempCheckpoint
 import io.eventtide.spark.planning.{
   DetachClock,
   Drain,
+  ExpectedShare,
+  FillExpectedShare,
   FillIngestionTime,
   RealTimeOperators,
   ReplayedBatchGuards,
@@ -30,7 +32,7 @@ import io.eventtide.spark.sql.{QuoteArguments, TableFunctions}
   *                   Drain, for a query that closes all windows at its end
   *   analyzed plan   ... PolicyWatermark - AttachClock(data, clock source) ...
   *   optimizer       DetachClock: removes the clock from the batch's plan, keeps the watermark node
-  *                   FillIngestionTime, after the rules that move expressions
+  *                   FillIngestionTime and FillExpectedShare, after the rules that move expressions
   *                   ReplayedBatchGuards, for a replayed batch
   *   planner         WatermarkStrategy, before Spark's: PolicyWatermark -> PolicyWatermarkExec
   *                   WindowStrategy
@@ -53,6 +55,8 @@ final class EventtideExtensions extends (SparkSessionExtensions => Unit) {
     extensions.injectPostHocResolutionRule(_ => Drain)
     extensions.injectOptimizerRule(_ => DetachClock)
     extensions.injectPreCBORule(session => FillIngestionTime(session.asInstanceOf[SparkSession]))
+    extensions.injectPreCBORule(session => FillExpectedShare(session.asInstanceOf[SparkSession]))
+    extensions.injectFunction(ExpectedShare.function)
     extensions.injectPreCBORule(session => ReplayedBatchGuards(session.asInstanceOf[SparkSession]))
     extensions.injectPlannerStrategy(session =>
       WatermarkStrategy(session.asInstanceOf[SparkSession])

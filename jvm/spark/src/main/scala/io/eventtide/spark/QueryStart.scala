@@ -8,10 +8,10 @@ import org.apache.spark.sql.{DataFrame, classic}
 
 import io.eventtide.spark.latelog.{LateHandlerQuery, RetainTempCheckpoint}
 import io.eventtide.spark.options.WindowConflicts
-import io.eventtide.spark.planning.Drain
+import io.eventtide.spark.planning.{Backfill, Drain}
 import io.eventtide.spark.query.run.WriteConflict
 
-/** Starts queries, also those that close every window after their last row. */
+/** Starts queries, also those that close every window after their last row, or read a history. */
 private[spark] object QueryStart {
 
   def ofWindow(
@@ -44,4 +44,9 @@ private[spark] object QueryStart {
   def start(writer: DataStreamWriter[_], drain: Boolean): StreamingQuery =
     try if (drain) Drain.during(writer.start()) else writer.start()
     catch { case failure: Exception => throw WriteConflict.onStart(failure).getOrElse(failure) }
+
+  /** Starts a writer over a stream with a history in place of the stream, until all of it is read.
+    */
+  def backfill(writer: DataStreamWriter[_], history: DataFrame): StreamingQuery =
+    Backfill.during(writer, history.asInstanceOf[classic.DataFrame])(start(writer, drain = false))
 }

@@ -188,6 +188,28 @@ class ScalaApiSuite extends AnyFunSuite with RocksSession {
     )
   }
 
+  test("a query begins with a history, and goes on with its stream", Slow) {
+    val folder = Files.createTempDirectory("rows").toString
+    val rows = spark.readStream.schema("ts timestamp, device string, v int").parquet(folder)
+    val counts = minutes(rows)
+    val written = Files.createTempDirectory("results").toString
+    val writer = counts.results
+      .select("n")
+      .writeStream
+      .format("parquet")
+      .option("path", written)
+      .option("checkpointLocation", Files.createTempDirectory("checkpoint").toString)
+    def results = spark.read.parquet(written).collect().toSet
+    val history = batch(("00:00:01", "a", 1), ("00:01:30", "a", 2))
+    Eventtide.backfill(writer, history).awaitTermination()
+    assert(results == Set(Row(1L)))
+    batch(("00:01:31", "a", 3)).write.mode("append").parquet(folder)
+    counts.start(writer.trigger(Trigger.AvailableNow()), drain = true).awaitTermination()
+    assert(results == Set(Row(1L), Row(2L)))
+    val error = intercept[EventtideException](Eventtide.backfill(writer, rows))
+    assert(error.condition == "BACKFILL_STREAM")
+  }
+
   test("durations of Scala are durations") {
     import scala.concurrent.duration._
     val options =

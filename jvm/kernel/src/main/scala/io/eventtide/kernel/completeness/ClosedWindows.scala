@@ -18,7 +18,9 @@ import io.eventtide.kernel.StateVersion
   * @param closedAt
   *   the clock's time of that batch
   * @param missing
-  *   the number of its rows that were expected to come later, by the disorder of the rows so far
+  *   the number of its rows that were expected to come later
+  * @param step
+  *   the step of the calibration of its share
   */
 final case class ClosedWindow(
     start: Long,
@@ -26,7 +28,8 @@ final case class ClosedWindow(
     rows: Long,
     batchId: Long,
     closedAt: Long,
-    missing: Double
+    missing: Double,
+    private[completeness] val step: Int
 )
 
 /** The last windows that have closed, and the rows that came too late for them.
@@ -34,7 +37,7 @@ final case class ClosedWindow(
   *   - '''Units:''' times are in the unit of event time. A late row is known by the start of its frame.
   *   - '''Edges:''' more than `keep` windows are forgotten, the oldest first, with the late rows before
   *     the start of the oldest one that is left.
-  *   - '''Restart:''' format 1: the number of forgotten windows, the batch of the last one, the time of
+  *   - '''Restart:''' format 2: the number of forgotten windows, the batch of the last one, the time of
   *     the last closed boundary, the windows and the late rows. A whole record has all of them,
   *     another one those since the last save.
   *
@@ -86,6 +89,10 @@ final class ClosedWindows(keep: Int) {
     visit(window, rows)
   }
 
+  /** Visits the windows that end after a time, the last one first. */
+  private[completeness] def endingAfter(time: Long)(visit: ClosedWindow => Unit): Unit =
+    windows.reverseIterator.takeWhile(_.end > time).foreach(visit)
+
   /** The time up to which windows have closed, which no later window ends at or before;
     * `Long.MinValue` if none has.
     */
@@ -125,6 +132,7 @@ final class ClosedWindows(keep: Int) {
     Seq(window.start, window.end, window.rows, window.batchId, window.closedAt)
       .foreach(out.writeLong)
     out.writeDouble(window.missing)
+    out.writeByte(window.step)
   }
 
   /** Restores a whole record in place of the present state, or applies a later one. */
@@ -153,10 +161,11 @@ final class ClosedWindows(keep: Int) {
     in.readLong(),
     in.readLong(),
     in.readLong(),
-    in.readDouble()
+    in.readDouble(),
+    in.readByte().toInt
   )
 }
 
 private object ClosedWindows {
-  private val Version = 1
+  private val Version = 2
 }

@@ -6,7 +6,6 @@ import scala.collection.mutable.ArrayBuffer
 
 import io.eventtide.kernel.StateVersion
 import io.eventtide.kernel.disorder.{DisorderHistogram, RecentDisorder}
-import io.eventtide.kernel.time.Clamped
 import io.eventtide.kernel.window.WindowSpec
 
 /** How complete the windows of a query are that its watermark closes: their rows on time, the rows
@@ -15,8 +14,9 @@ import io.eventtide.kernel.window.WindowSpec
   *   - '''Guarantee:''' depends on the batches and their order only.
   *   - '''Units:''' times are in the unit of the windows' grid.
   *   - '''Edges:''' expected rows are not a number until the disorder of a row is known.
-  *   - '''Restart:''' format 1: the closed windows, the open frames and the disorder of the recent
-  *     rows. A whole record has all of it, another one the batches since the last save.
+  *   - '''Restart:''' format 1: the closed windows, the open frames, the disorder of the recent rows
+  *     and the calibration of shares. A whole record has all of it, another one the batches since
+  *     the last save.
   *   - '''Source:''' Eventtide.
   *
   * @param keep the highest number of closed windows
@@ -28,36 +28,65 @@ final class WindowCompleteness(spec: WindowSpec, keep: Int, memory: Long) {
   private val open = new OpenFrames(spec)
   private val closed = new ClosedWindows(keep)
   private val recent = new RecentDisorder(memory)
+  private val calibration = new ShareCalibration
   private val unsaved = ArrayBuffer.empty[DisorderHistogram]
+
+  /** The expected shares of the windows that close in the next batch.
+    *
+    * @param reached the event time that has been reached before it
+    */
+  def sharesAt(reached: Long): WindowShares =
+    new WindowShares(recent.rows.copied, calibration.copied, reached)
 
   /** Takes the rows of a batch, and then closes windows.
     *
     * @param disorder the disorder of its rows, which must not change afterwards
     */
   def observe(batch: ClosingBatch, rows: FrameRows, disorder: DisorderHistogram): Unit = {
-    if (disorder.rows > 0) {
-      unsaved += disorder
-      recent.add(disorder): Unit
-    }
+    val shares = sharesAt(batch.reached)
+    learn(rows)
     open.add(rows.onTime)
     batch.boundary.foreach { boundary =>
-      open.close(boundary)((first, end, count) => add(batch, first, end, count))
+      open.close(boundary)((first, end, count) => add(batch, shares, first, end, count))
       closed.closeUpTo(spec.grid.start(boundary))
     }
     open.addLate(rows.late)
     rows.late.foreach((frame, count) => closed.addLate(spec.frames.start(frame), count))
+    if (disorder.rows > 0) {
+      unsaved += disorder
+      if (recent.add(disorder)) calibration.halve()
+    }
   }
 
-  private def add(batch: ClosingBatch, first: Long, boundary: Long, rows: Long): Unit = {
+  // A row on time has missed the first of its sliding windows if they have closed.
+  private def learn(rows: FrameRows): Unit = {
+    val missed = new RowsByTime(closed.closedUpTo)
+    Seq(rows.onTime, rows.late).foreach { counts =>
+      counts.foreach((frame, count) => missed.add(spec.frames.start(frame), count))
+    }
+    missed.lowest.foreach(closed.endingAfter(_) { window =>
+      calibration.miss(window.step, missed.between(window.start, window.end))
+    })
+  }
+
+  private def add(
+      batch: ClosingBatch,
+      shares: WindowShares,
+      first: Long,
+      boundary: Long,
+      rows: Long
+  ): Unit = {
     val (start, end) = (spec.grid.start(first), spec.grid.start(boundary))
-    val after = Clamped.subtract(batch.reached, end)
-    val share = recent.rows.shareAfter(Clamped.subtract(end, start), after)
-    closed.add(ClosedWindow(start, end, rows, batch.id, batch.now, expected(rows, share)))
+    val missing = expected(rows, shares.missing(start, end))
+    val step = shares.step(start, end)
+    closed.add(ClosedWindow(start, end, rows, batch.id, batch.now, missing, step))
+    calibration.close(step, rows)
   }
 
   def save(out: DataOutput, whole: Boolean): Unit = {
     closed.save(out, whole) // first: readers need no more
     open.save(out, whole)
+    calibration.save(out)
     StateVersion.write(out, Version)
     out.writeBoolean(whole)
     if (whole) recent.save(out)
@@ -72,6 +101,7 @@ final class WindowCompleteness(spec: WindowSpec, keep: Int, memory: Long) {
   def restore(in: DataInput): Unit = {
     closed.restore(in)
     open.restore(in)
+    calibration.restore(in)
     StateVersion.read(in, "completeness", Version)
     if (in.readBoolean()) recent.restore(in)
     else
@@ -98,6 +128,6 @@ object WindowCompleteness {
   *
   * @param now the clock's time
   * @param boundary the last boundary of windows that are closed; None if there is no watermark yet
-  * @param reached the event time that has been reached after the batch
+  * @param reached the event time that had been reached before the batch
   */
 final case class ClosingBatch(id: Long, now: Long, boundary: Option[Long], reached: Long)

@@ -25,12 +25,17 @@ final case class SubstreamSummary(
 
 private[watermark] object SubstreamSummary {
 
-  /** Summarizes all substreams except `hidden`, and lists at most `most` of them. */
+  /** Summarizes all substreams except `hidden`, and lists at most `most` of them.
+    *
+    * @param named
+    *   a part of the names of those that are listed: the first ones
+    */
   def of(
       table: SubstreamTable,
       timeout: Option[Long],
       hidden: Option[String],
-      most: Int
+      most: Int,
+      named: Option[String]
   ): SubstreamSummary = {
     val all = new Counted(most)
     val isHidden = hidden.flatMap(table.indexOf).getOrElse(-1)
@@ -39,9 +44,11 @@ private[watermark] object SubstreamSummary {
       if (i != isHidden) all.add(table(i))
       i += 1
     }
+    def shown = table.iterator.filterNot(one => hidden.contains(one.name))
     val listed =
-      if (all.count > most) all.furthestAndLeader
-      else table.iterator.filterNot(one => hidden.contains(one.name)).toSeq
+      if (named.isDefined) shown.filter(one => named.forall(one.name.contains)).take(most).toSeq
+      else if (all.count > most) all.furthestAndLeader
+      else shown.toSeq
     SubstreamSummary(all.count, all.idle, all.spread, listed.map(SubstreamReport.of(_, timeout)))
   }
 

@@ -111,6 +111,9 @@ final class Substreams(
       moved
     }
 
+  /** The lag that the target has learnt; None without a target. */
+  def learntLag: Option[Long] = target.map(_.lag)
+
   private def learn(target: LateTarget, disorder: BatchDisorder): Unit = {
     val before = target.lag
     target.observe(disorder.rows, disorder.late)
@@ -226,8 +229,11 @@ final class Substreams(
     *
     * @param hidden name of an entry that is not an actual substream
     */
-  def summary(most: Int, hidden: Option[String] = None): SubstreamSummary =
-    SubstreamSummary.of(table, idleTimeout, hidden, most)
+  def summary(
+      most: Int,
+      hidden: Option[String] = None,
+      named: Option[String] = None
+  ): SubstreamSummary = SubstreamSummary.of(table, idleTimeout, hidden, most, named)
 
   def report: Seq[SubstreamReport] = table.iterator.map(SubstreamReport.of(_, idleTimeout)).toSeq
 

@@ -73,6 +73,9 @@ final class AggregatingWindows(
 
   def watermark: Option[Long] = time.watermark
 
+  /** As `KeyWatermark.reached`. */
+  def reached: Long = time.reached
+
   /** Whether a row judged late may be on time once more rows of its batch have arrived. If so, the
     * caller must add the late rows once more, in descending order of the end of the time that they
     * cover: only a row that ends later can make a row on time. Lateness then does not depend on the

@@ -23,6 +23,11 @@ trait KeyWatermark {
   /** The current watermark; None before the first one. */
   def watermark: Option[Long]
 
+  /** The highest time of the rows before the batch; `Long.MinValue` if there is none, or if it is not
+    * kept.
+    */
+  def reached: Long
+
   /** Records rows that are not late, with times from `lowest` to `highest`. */
   def accept(lowest: Long, highest: Long): Unit
 
@@ -57,6 +62,7 @@ final class SharedWatermark extends KeyWatermark {
   def isShared: Boolean = true
   def begin(): Unit = current = before
   def watermark: Option[Long] = current
+  def reached: Long = Long.MinValue
   def accept(lowest: Long, highest: Long): Unit = ()
   def refuse(lowest: Long, highest: Long): Unit = ()
   def advance(now: Long): Unit = current = after
@@ -74,16 +80,23 @@ final class SharedWatermark extends KeyWatermark {
   *
   * @param credited whether elapsed time counts, if the policy uses the clock
   * @param latest upper limit of row times; a later row counts as this time
+  * @param lag the lag that a late target has learnt for all keys; a key takes it with its next rows
   */
-final class PerKeyWatermark(spec: PolicySpec, credited: => Boolean, latest: => Long = Long.MaxValue)
-    extends KeyWatermark {
+final class PerKeyWatermark(
+    spec: PolicySpec,
+    credited: => Boolean,
+    latest: => Long = Long.MaxValue,
+    lag: Option[Long] = None
+) extends KeyWatermark {
   private var policy: WatermarkPolicy = spec.create()
   private val isCapped = spec.movesWithClock // only such a policy can be ahead of its rows
   private val usesLate = spec.usesLate
+  private val learns = spec.lateTarget.isDefined
   private var capped = new MonotonicMax
   private var current = Option.empty[Long]
   private var highest = Long.MinValue
   private var lowest = Long.MaxValue
+  private var top = Long.MinValue // only if the policy has a late target
 
   def isShared: Boolean = false
 
@@ -95,6 +108,7 @@ final class PerKeyWatermark(spec: PolicySpec, credited: => Boolean, latest: => L
   private def beginPolicy(): Unit = {
     policy = spec.create()
     if (isCapped) capped = new MonotonicMax
+    top = Long.MinValue
     forget()
   }
 
@@ -104,6 +118,8 @@ final class PerKeyWatermark(spec: PolicySpec, credited: => Boolean, latest: => L
   }
 
   def watermark: Option[Long] = current
+
+  def reached: Long = top
 
   private def found: Option[Long] =
     if (isCapped) Option.when(capped.known)(capped.value)
@@ -120,12 +136,18 @@ final class PerKeyWatermark(spec: PolicySpec, credited: => Boolean, latest: => L
   def advance(now: Long): Unit = {
     if (!credited) policy.skip(now)
     val hasRows = lowest <= highest
-    if (hasRows) policy.observe(now, highest, lowest)
+    if (hasRows) observe(now)
     else if (credited) policy.tick(now)
     if (isCapped && policy.known)
       capped.raise(math.min(policy.watermark, if (hasRows) highest else Long.MaxValue)): Unit
     current = found
     forget()
+  }
+
+  private def observe(now: Long): Unit = {
+    lag.foreach(policy.learn)
+    policy.observe(now, highest, lowest)
+    if (learns) top = math.max(top, highest)
   }
 
   def dueAt(target: Long): Long = policy.dueAt(target)
@@ -135,12 +157,14 @@ final class PerKeyWatermark(spec: PolicySpec, credited: => Boolean, latest: => L
   def write(out: ByteSink): Unit = {
     policy.save(bytes.into(out))
     if (isCapped) capped.save(bytes.into(out))
+    if (learns) out.putNumber(top)
   }
 
   def read(in: ByteSource): Unit = {
     beginPolicy()
     policy.restore(bytes.from(in))
     if (isCapped) capped.restore(bytes.from(in))
+    if (learns) top = in.getNumber()
     current = found
   }
 }

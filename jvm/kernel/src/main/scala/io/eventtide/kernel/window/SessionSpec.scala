@@ -68,6 +68,12 @@ final case class SessionSpec(
       case LateRule.WindowClosed => joined <= closed(watermark)
     }
 
+  /** The lowest watermark at which a row of this time is late, if it is alone. */
+  def lateFrom(ts: Long): Long = profile.session.lateRule match {
+    case LateRule.BehindWatermark => Clamped.add(Clamped.add(ts, delay), 1)
+    case _ => closesAt(end(ts, Clamped.add(ts, gap.getOrElse(0L))))
+  }
+
   /** Whether lateness depends on the other rows of the session. */
   def judgesTogether: Boolean = profile.session.lateRule == LateRule.WindowClosed
 

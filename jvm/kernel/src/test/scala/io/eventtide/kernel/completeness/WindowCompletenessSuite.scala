@@ -3,15 +3,19 @@ package io.eventtide.kernel.completeness
 import scala.collection.mutable.ArrayBuffer
 
 import org.scalacheck.Gen
+import org.scalactic.Tolerance
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
 
 import io.eventtide.kernel.Saved
 import io.eventtide.kernel.disorder.DisorderHistogram
 import io.eventtide.kernel.time.Frame
-import io.eventtide.kernel.window.{Profile, WindowGenerators, WindowSpec}
+import io.eventtide.kernel.window.{Profile, Sliding, WindowGenerators, WindowShape, WindowSpec}
 
-final class WindowCompletenessSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
+final class WindowCompletenessSuite
+    extends AnyFunSuite
+    with ScalaCheckPropertyChecks
+    with Tolerance {
   import WindowCompletenessSuite._
 
   private val specs = for {
@@ -70,21 +74,22 @@ final class WindowCompletenessSuite extends AnyFunSuite with ScalaCheckPropertyC
   }
 
   test("windows beyond the limit are forgotten, the oldest first") {
-    val player = new Player(WindowSpec(Frame(10), Sliding), keep = 2)
+    val player = new Player(WindowSpec(Frame(10), WindowShape.OneFrame), keep = 2)
     (0L until 5L).foreach(i => player.play(Batch(Seq(i * 10), (i + 1) * 10)))
     assert(closed(player.state).map(_.end) == Seq(40, 50))
     assert(closedWindows(player.state).forgotten == 2)
   }
 
   test("rows that are expected are those of the disorder beyond the lag") {
-    val state = newState(WindowSpec(Frame(10), Sliding))
+    val state = newState(WindowSpec(Frame(10), WindowShape.OneFrame))
     val disorder = new DisorderHistogram
     disorder.addInOrder(60)
     (1 to 20).foreach(_ => disorder.add(5))
     (1 to 20).foreach(_ => disorder.add(15))
     val rows = new FrameRows
     (1 to 90).foreach(_ => rows.onTime.add(0))
-    state.observe(ClosingBatch(0, 0, Some(1), reached = 10), rows, disorder)
+    state.observe(ClosingBatch(0, 0, None, reached = 0), new FrameRows, disorder)
+    state.observe(ClosingBatch(1, 0, Some(1), reached = 10), rows, new DisorderHistogram)
     // A fifth of the rows is up to 5 behind, half of which have come; a fifth is 15 behind.
     val share = 0.2 * 0.5 + 0.2
     val missing = closed(state).map(_.missing)
@@ -93,15 +98,41 @@ final class WindowCompletenessSuite extends AnyFunSuite with ScalaCheckPropertyC
   }
 
   test("without disorder, the rows that are expected are not known") {
-    val state = newState(WindowSpec(Frame(10), Sliding))
+    val state = newState(WindowSpec(Frame(10), WindowShape.OneFrame))
     val rows = new FrameRows
     rows.onTime.add(0)
     state.observe(ClosingBatch(0, 0, Some(1), reached = 10), rows, new DisorderHistogram)
     assert(closed(state).map(_.missing.isNaN) == Seq(true))
   }
 
+  test("windows of which more is missing than was expected correct the share of later ones") {
+    val state = newState(WindowSpec(Frame(10), WindowShape.OneFrame))
+    val disorder = new DisorderHistogram
+    disorder.addInOrder(50)
+    disorder.add(10, 50)
+    state.observe(ClosingBatch(0, 0, None, reached = 0), new FrameRows, disorder)
+    assert(share(state, 10, 0) === 0.5 +- 1e-9)
+    state.observe(ClosingBatch(1, 0, Some(1), 10), rowsOf(onTime = 150), new DisorderHistogram)
+    state.observe(ClosingBatch(2, 0, Some(1), 10), rowsOf(late = 750), new DisorderHistogram)
+    assert(share(state, 20, 10) === 0.2 +- 1e-9) // (150 + 100 / 2) of 1000
+    assert(share(state, 25, 10) === 0.75 +- 1e-9) // of another step
+  }
+
+  test("a row on time counts as missing for the sliding windows that have closed") {
+    val state = newState(WindowSpec(Frame(5), Sliding(2)))
+    val disorder = new DisorderHistogram
+    disorder.addInOrder(50)
+    disorder.add(10, 50)
+    state.observe(ClosingBatch(0, 0, None, reached = 0), new FrameRows, disorder)
+    state.observe(ClosingBatch(1, 0, Some(2), 10), rowsOf(onTime = 150), new DisorderHistogram)
+    val second = new FrameRows
+    second.onTime.add(1, 750) // of [0, 10), which has closed, and of [5, 15)
+    state.observe(ClosingBatch(2, 0, Some(2), 10), second, new DisorderHistogram)
+    assert(share(state, 20, 10) === 0.2 +- 1e-9)
+  }
+
   test("with more frames than can be counted, their windows are left out") {
-    val spec = WindowSpec(Frame(10), Sliding)
+    val spec = WindowSpec(Frame(10), WindowShape.OneFrame)
     val open = new OpenFrames(spec, most = 3)
     val counts = new FrameCounts
     (0L until 4L).foreach(counts.add)
@@ -116,7 +147,18 @@ final class WindowCompletenessSuite extends AnyFunSuite with ScalaCheckPropertyC
 }
 
 private object WindowCompletenessSuite {
-  val Sliding = io.eventtide.kernel.window.WindowShape.OneFrame
+
+  /** The share of the window of ten from `start`. */
+  def share(state: WindowCompleteness, reached: Long, start: Long): Double =
+    state.sharesAt(reached).of(start, start + 10)
+
+  /** Rows of the first frame. */
+  def rowsOf(onTime: Long = 0, late: Long = 0): FrameRows = {
+    val rows = new FrameRows
+    if (onTime > 0) rows.onTime.add(0, onTime)
+    if (late > 0) rows.late.add(0, late)
+    rows
+  }
 
   /** Times of rows; the watermark that closes windows after them. */
   final case class Batch(times: Seq[Long], watermark: Long)
@@ -181,7 +223,9 @@ private object WindowCompletenessSuite {
       late ++= missed.map(_ -> batch)
       watermark = Some(next)
       val closing = ClosingBatch(batch, batch, Some(spec.closed(next)), next)
-      state.observe(closing, rows, new DisorderHistogram)
+      val disorder = new DisorderHistogram
+      of.times.foreach(time => disorder.add(math.max(0, next - time)))
+      state.observe(closing, rows, disorder)
       batch += 1
     }
 

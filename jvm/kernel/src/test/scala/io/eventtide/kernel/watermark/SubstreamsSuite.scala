@@ -329,6 +329,9 @@ final class SubstreamsSuite extends AnyFunSuite {
         "leader"
       )
     )
+    val named = five.summary(most = 1, named = Some("d"))
+    assert(named.listed.map(_.name) == Seq("idle") && named.copy(listed = three.listed) == three)
+    assert(five.summary(most = 9, named = Some("z")).listed.isEmpty)
     five.declare("unseen", 12): Unit
     assert(five.summary(most = 1).spread.isEmpty)
     five.tick(30): Unit

@@ -48,7 +48,10 @@ const eventtideCharts = (() => {
       watermark: batches.map((batch, i) =>
         [at[i], batch.watermark === null ? null : millis(batch.watermark)]),
     };
-    const events = [...series.leader, ...series.watermark].map(p => p[1]).filter(t => t !== null);
+    const [first, last] = d3.extent(at);
+    const rows = (data.rows || []).map(row => row.map(millis))
+      .filter(([arrival]) => arrival >= first && arrival <= last);
+    const events = [...series.leader, ...series.watermark, ...rows].map(p => p[1]).filter(t => t !== null);
     if (!events.length) { place.textContent = "No batch has a watermark yet."; return; }
     const chart = canvas(place, "Event time over the time of batches", 240);
     const x = d3.scaleUtc(d3.extent(at), [0, chart.width]);
@@ -57,11 +60,15 @@ const eventtideCharts = (() => {
       d3.axisLeft(y).ticks(5).tickFormat(clockTime));
     const [low, high] = y.domain();
     const clock = series.clock.filter(p => p[1] >= +low && p[1] <= +high);
+    chart.plot.append("g").attr("class", "rows").selectAll("circle").data(rows).join("circle")
+      .attr("r", 1.5).attr("cx", row => x(row[0])).attr("cy", row => y(row[1]));
     line(chart.plot, clock, x, y, "clock");
     line(chart.plot, series.leader, x, y, "leader");
     line(chart.plot, series.watermark, x, y, "watermark");
-    legend(place, [["watermark", "watermark"], ["leader", "the leading substream"],
-      ["clock", "the clock"]].slice(0, clock.length ? 3 : 2));
+    const names = [["watermark", "watermark"], ["leader", "the leading substream"]];
+    if (clock.length) names.push(["clock", "the clock"]);
+    if (rows.length) names.push(["rows", "rows of the sample"]);
+    legend(place, names);
   }
 
   /** The late rows of each batch by reason, as a share of its rows. */

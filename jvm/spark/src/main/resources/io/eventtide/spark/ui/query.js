@@ -34,5 +34,11 @@ const eventtideQuery = (() => {
     });
   }
 
-  return {show};
+  /** What a reader has typed, for inputs with more substreams than the data list. */
+  function searches(data) {
+    return data.inputs.filter(input => input.substreams.length < input.substreamCount)
+      .map(input => [input.position, views.get(input.position).search]).filter(([, text]) => text);
+  }
+
+  return {show, searches};
 })();

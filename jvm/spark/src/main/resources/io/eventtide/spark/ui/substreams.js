@@ -15,26 +15,19 @@ const eventtideSubstreams = (() => {
 
   /** Shows an input; `view` keeps the order and the search from one update to the next. */
   function show(place, input, view) {
-    const top = d3.max(input.substreams, one => one.top);
     const rows = input.substreams.map(one =>
-      ({...one, lag: one.top === null || top === undefined ? null : top - one.top}));
-    const holder = d3.least(rows.filter(one => one.state !== "idle"), one => one.watermark ?? -Infinity);
+      ({...one, lag: one.top === null || input.highest === null ? null : input.highest - one.top}));
     const found = rows.filter(one => one.name.includes(view.search));
     const column = columns[view.column];
     const order = view.ascending ? d3.ascending : d3.descending;
     found.sort((one, other) => order(column.of(one) ?? Infinity, column.of(other) ?? Infinity));
 
-    const box = d3.select(place).html("");
-    const search = box.append("input").attr("type", "search").attr("placeholder", "search")
-      .attr("aria-label", "search substreams").property("value", view.search);
-    search.on("input", event => {
-      view.search = event.target.value;
-      show(place, input, view);
-      place.querySelector("input").focus();
-    });
-    box.append("span").attr("class", "count")
+    const box = d3.select(place);
+    if (box.select("input").empty()) begin(box, place, view);
+    view.input = input;
+    box.select(".count")
       .text(`${d3.format(",")(found.length)} of ${d3.format(",")(input.substreamCount)}`);
-    const table = box.append("div").attr("class", "scroll").append("table");
+    const table = box.select(".scroll").html("").append("table");
     table.append("thead").append("tr").selectAll("th").data(columns).join("th")
       .attr("aria-sort", (_, i) => i === view.column ? (view.ascending ? "ascending" : "descending") : null)
       .append("button").text(one => one.title)
@@ -45,9 +38,23 @@ const eventtideSubstreams = (() => {
         show(place, input, view);
       });
     table.append("tbody").selectAll("tr").data(found.slice(0, most)).join("tr")
-      .classed("holder", one => holder !== undefined && one.name === holder.name)
+      .classed("holder", one => one.name === input.holder)
       .selectAll("td").data(one => columns.map(column => column.text(one))).join("td").text(text => text);
-    if (found.length > most) box.append("p").text(`The first ${most} are shown: search for others.`);
+    box.select(".more")
+      .text(found.length > most ? `The first ${most} are shown: search for others.` : "");
+  }
+
+  /** Makes the parts that stay when newer data are shown: a reader may be typing. */
+  function begin(box, place, view) {
+    box.html("").append("input").attr("type", "search").attr("placeholder", "search")
+      .attr("aria-label", "search substreams").property("value", view.search)
+      .on("input", event => {
+        view.search = event.target.value;
+        show(place, view.input, view);
+      });
+    box.append("span").attr("class", "count");
+    box.append("div").attr("class", "scroll");
+    box.append("p").attr("class", "more");
   }
 
   return {show, view: () => ({column: 1, ascending: false, search: ""})};

@@ -24,6 +24,7 @@ import io.eventtide.spark.latelog.{
   RetainTempCheckpoint
 }
 import io.eventtide.spark.planning.{
+  Backfill,
   Drain,
   EventtideRequest,
   PlanExplanation,
@@ -123,6 +124,10 @@ object PythonApi {
     if (drains) Drain.during(started) else started
   }
 
+  /** Starts a query that reads a history in place of its stream, and ends. */
+  def backfill(writer: DataStreamWriter[Row], history: DataFrame): StreamingQuery =
+    Backfill.during(writer, asClassic(history))(writer.start())
+
   /** The Eventtide error that caused a failure, as JSON; null if there is none. */
   def errorJson(failure: Throwable): String = ErrorReport.of(failure).orNull
 
@@ -182,9 +187,16 @@ object PythonApi {
   def completeUpTo(session: SparkSession): java.lang.Long =
     QueryWatermarks.current(asClassic(session)).flatMap(_.closesUpTo).map(Long.box).orNull
 
-  /** The last batches of a checkpoint as a page of HTML. */
-  def timeline(session: SparkSession, checkpoint: String): String =
-    new Timeline(new Path(checkpoint), conf(session)).html
+  /** The last batches of a checkpoint as a page of HTML.
+    *
+    * @param rows
+    *   rows that the page draws: their arrival and their event time in microseconds; null for none
+    */
+  def timeline(session: SparkSession, checkpoint: String, rows: DataFrame): String = {
+    val drawn =
+      Option(rows).toSeq.flatMap(_.collect().toSeq.map(of => of.getLong(0) -> of.getLong(1)))
+    new Timeline(new Path(checkpoint), conf(session), drawn).html
+  }
 
   /** Finds the late files of a checkpoint that do not count. Deletes them, unless `dryRun` is set.
     *

@@ -33,6 +33,12 @@ private[spark] final class OffsetFiles(root: Path, conf: Configuration) {
       .filter(_ > 0)
       .map(ms => window.onTime.copy(grid = grid).closed(ms * 1000))
 
+  /** The watermark by which a batch closes windows, in microseconds; None if it had none, or if the
+    * batch cannot be read.
+    */
+  def watermarkOf(batchId: Long): Option[Long] =
+    metadata(batchId).map(_.path("batchWatermarkMs").asLong * 1000).filter(_ > 0)
+
   /** The Spark settings that a batch has fixed; None if they cannot be read. */
   def settings(batchId: Long): Option[Map[String, String]] = metadata(batchId).map {
     _.path("conf").properties.asScala.map(entry => entry.getKey -> entry.getValue.asText).toMap
@@ -43,12 +49,24 @@ private[spark] final class OffsetFiles(root: Path, conf: Configuration) {
     */
   def metadata(batchId: Long): Option[JsonNode] = Try(read(batchId)).toOption
 
-  private def read(batchId: Long): JsonNode = {
-    val text = files.read(batchId.toString)(in => new String(in.readAllBytes(), UTF_8))
-    OffsetFiles.mapper.readTree(text.linesIterator.drop(1).next())
-  }
+  /** The offset of the first source of a batch; None for a batch without a file. */
+  def firstOffset(batchId: Long): Option[String] =
+    Option.when(files.exists(batchId.toString)) {
+      val line = lines(batchId).drop(2).next()
+      line.stripPrefix("0:") // the second format of the log names each source
+    }
+
+  private def read(batchId: Long): JsonNode =
+    OffsetFiles.mapper.readTree(lines(batchId).drop(1).next())
+
+  private def lines(batchId: Long): Iterator[String] =
+    files.read(batchId.toString)(in => new String(in.readAllBytes(), UTF_8)).linesIterator
 }
 
 private[spark] object OffsetFiles {
+
+  /** The text of the log for a source without an offset. */
+  val NoOffset = "-"
+
   private val mapper = new ObjectMapper()
 }

@@ -15,6 +15,7 @@ import org.sparkproject.connect.protobuf.{Any => ProtoAny}
 import io.eventtide.spark.latelog.FollowedQuery
 import io.eventtide.spark.options.OptionReader
 import io.eventtide.spark.planning.{
+  Backfill,
   Drain,
   EventtideRequest,
   RequestBuilder,
@@ -58,9 +59,13 @@ final class EventtideRelationPlugin extends RelationPlugin {
         WindowState.read(results, message.checkpoint).queryExecution.analyzed
       case Start =>
         message.refuseOthers(Seq("drain", "followed"))
-        val rows = SparkInternals.dataFrame(planner.session, message.rows).queryExecution.analyzed
+        val rows = analyzed(message, planner)
         val query = if (message.flag("drain")) Drain.requestedFor(rows) else rows
         if (message.flag("followed")) FollowedQuery(query) else query
+      case BackfillStart =>
+        message.refuseOthers(Seq("history"))
+        val history = planner.session.table(message.option("history"))
+        Backfill.requestedFor(analyzed(message, planner), history)
       case ScriptedResults =>
         message.refuseOthers(Seq("scripted"))
         ConnectTestKit.results(message, planner.session).queryExecution.analyzed
@@ -73,8 +78,12 @@ final class EventtideRelationPlugin extends RelationPlugin {
         LocalRelation(Seq(column), Seq(InternalRow(UTF8String.fromString(answer()))))
     }
 
+  private def analyzed(message: ConnectMessage, planner: SparkConnectPlanner): LogicalPlan =
+    SparkInternals.dataFrame(planner.session, message.rows).queryExecution.analyzed
+
   private val ReadState = "read_state"
   private val Start = "start"
+  private val BackfillStart = "backfill"
   private val ScriptedResults = "scripted_results"
-  private val Others = Seq(ReadState, Start, ScriptedResults)
+  private val Others = Seq(ReadState, Start, BackfillStart, ScriptedResults)
 }

@@ -28,6 +28,9 @@ private[spark] final class LateLogReader(
   /** The last committed batch with late rows of any window. */
   def lastLate: Option[Long] = index.lastLate
 
+  /** The last committed batch. */
+  def lastCommitted: Option[Long] = index.lastCommitted
+
   /** The batch with which the first `batches` batches above `after` end; at most `until`. */
   def upTo(after: Long, until: Long, batches: Int): Long = index.upTo(after, until, batches)
 

@@ -18,6 +18,8 @@ import io.eventtide.spark.options.OptionReader
   *   the checkpoint location of the companion that reads the stream; None for other readers
   * @param run
   *   the run of the query that has announced this companion
+  * @param everyBatch
+  *   whether the query's batches without late rows count too, so that each of them makes a trigger
   * @param skipsMissing
   *   whether a read returns the rest if a part of the log is missing; otherwise it fails
   */
@@ -26,6 +28,7 @@ private[latelog] final case class LateReadOptions(
     query: Option[UUID],
     companion: Option[String],
     run: Option[String],
+    everyBatch: Boolean,
     skipsMissing: Boolean
 )
 
@@ -34,16 +37,19 @@ private[spark] object LateReadOptions {
   val Query = "query"
   val Companion = "companion"
   val Run = "run"
+  val EveryBatch = "everyBatch"
   val Missing = "missing"
 
   def apply(options: CaseInsensitiveStringMap): LateReadOptions = {
-    val texts = Seq(Most, Missing).flatMap(name => Option(options.get(name)).map(name -> _))
+    val texts =
+      Seq(Most, EveryBatch, Missing).flatMap(name => Option(options.get(name)).map(name -> _))
     val checked = new OptionReader(texts.toMap)
     LateReadOptions(
       checked.count(Most, 1),
       Option(options.get(Query)).map(UUID.fromString),
       Option(options.get(Companion)),
       Option(options.get(Run)),
+      checked.choice(EveryBatch, Seq("true" -> true, "false" -> false)).getOrElse(false),
       checked.choice(Missing, Seq("fail" -> false, "skip" -> true)).getOrElse(false)
     )
   }

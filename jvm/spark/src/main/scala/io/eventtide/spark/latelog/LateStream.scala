@@ -48,7 +48,7 @@ private final class LateStream(
   private def lastLate(): Option[Long] = {
     if (!isChecked && !reading.skipsMissing) log.refuseUnbalanced()
     isChecked = true
-    log.lastLate
+    if (reading.everyBatch) log.lastCommitted else log.lastLate
   }
 
   private def next(read: Long, last: Long): Long =

@@ -14,6 +14,8 @@ import io.eventtide.spark.latelog.LateLog
   *   the log for late rows; None if no row is late
   * @param closesAll
   *   whether every window closes, regardless of its time
+  * @param lag
+  *   the lag of the keys' watermarks that the query has learnt; None without a late target
   * @param isPeek
   *   whether the batch only shows the present state: each window once, regardless of its triggers
   */
@@ -23,6 +25,7 @@ private[spark] final case class BatchTime(
     watermark: TaskWatermark,
     log: Option[LateLog],
     closesAll: Boolean,
+    lag: Option[Long] = None,
     isPeek: Boolean = false
 ) {
 

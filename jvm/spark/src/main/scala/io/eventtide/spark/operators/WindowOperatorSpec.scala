@@ -128,7 +128,7 @@ private[spark] final case class WindowOperatorSpec(
   private[operators] def timeBy(policy: PolicySpec, batch: BatchTime): PerKeyWatermark = {
     val clamp = rows.flatMap(_.clamp)
     def latest = clamp.fold(Long.MaxValue)(_.limit(batch.timestamp))
-    new PerKeyWatermark(policy.forClockAhead(batch.ahead), batch.isCredited, latest)
+    new PerKeyWatermark(policy.forClockAhead(batch.ahead), batch.isCredited, latest, batch.lag)
   }
 
   def newCalls: AggregateFunctions = new AggregateFunctions(functions, counts, rows.map(_.columns))

@@ -1,7 +1,7 @@
 package io.eventtide.spark.options
 
 import io.eventtide.kernel.InvalidArgument
-import io.eventtide.kernel.watermark.PolicySpec
+import io.eventtide.kernel.watermark.{PolicySpec, WithLateTarget}
 import io.eventtide.kernel.window.KeyIdleness
 
 /** Reads the options for the time of keys and for idle keys, and writes the options that later runs
@@ -62,7 +62,8 @@ private[options] object KeyTimeCodec {
           "one without declared substreams, because keys are not declared"
         )
       }
-      own.map(_.onlyOnDriver).filter(_.nonEmpty).foreach { names =>
+      // Tasks get the lag of a late target from the driver.
+      own.map(_.onlyOnDriver.filter(_ != WithLateTarget.name)).filter(_.nonEmpty).foreach { names =>
         throw new InvalidArgument(
           s"policy with the scope '$scope'",
           names.mkString(", "),

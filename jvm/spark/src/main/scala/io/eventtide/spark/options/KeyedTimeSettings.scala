@@ -22,6 +22,9 @@ final case class KeyedTimeSettings(
     maxRowsPerStep: Int
 ) {
 
+  /** Whether the keys share a lag that the query learns from the rows of all keys. */
+  def learnsLag: Boolean = policy.exists(_.lateTarget.isDefined)
+
   /** Whether processing-time timers may exist. */
   def hasProcessingTimers: Boolean = !idleness.inEventTime || policy.exists(_.movesWithClock)
 

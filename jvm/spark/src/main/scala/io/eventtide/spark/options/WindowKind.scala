@@ -39,6 +39,9 @@ sealed trait WindowKind {
 
   def lateRule: LateRule
 
+  /** The lowest watermark at which a row of this time is late, if no other row is in its window. */
+  def lateFrom(ts: Long): Long
+
   /** Whether every advance of the watermark may make later rows late, even if no window closes. */
   def onEveryAdvance: Boolean
 
@@ -102,6 +105,7 @@ object WindowKind {
     def times: TimeRange = spec.within(EventTimes.All)
     def delay: Long = spec.delay
     def lateRule: LateRule = spec.profile.lateRule
+    def lateFrom(ts: Long): Long = spec.lateFrom(ts)
     def onEveryAdvance: Boolean = spec.profile.onEveryAdvance
     def bounds: String = spec.profile.bounds.name
 
@@ -128,6 +132,7 @@ object WindowKind {
     def times: TimeRange = spec.within(EventTimes.All)
     def delay: Long = spec.delay
     def lateRule: LateRule = spec.profile.session.lateRule
+    def lateFrom(ts: Long): Long = spec.lateFrom(ts)
     def onEveryAdvance: Boolean = spec.profile.onEveryAdvance
     def bounds: String =
       if (spec.gap.isEmpty) "[first, highest time + gap)" else "[first, last + gap)"
@@ -148,7 +153,8 @@ object WindowKind {
     def windowsOf(ts: Long): Option[Int] = None
     def times: TimeRange = EventTimes.All
     def delay: Long = 0
-    def lateRule: LateRule = LateRule.WindowClosed // no row is late
+    def lateRule: LateRule = LateRule.WindowClosed
+    def lateFrom(ts: Long): Long = Long.MaxValue // no row is late
     def onEveryAdvance: Boolean = false
     def bounds: String = "rows by number"
     def resultsFrom(watermark: Long): Long = watermark
@@ -187,6 +193,7 @@ object WindowKind {
     def bounds: String = Profile.storm.bounds.name
     def delay: Long = 0
     def lateRule: LateRule = Profile.storm.lateRule
+    def lateFrom(ts: Long): Long = Clamped.add(ts, 1)
     def onEveryAdvance: Boolean = Profile.storm.onEveryAdvance
 
     // Later windows end at the watermark or after it.

@@ -20,9 +20,15 @@ import io.eventtide.spark.spi.ClockNode
   *
   * @param drains
   *   whether the query closes every window after its last row
+  * @param backfills
+  *   whether the query reads a history in place of its stream
   */
-final case class AttachClock(data: LogicalPlan, clock: LogicalPlan, drains: Boolean = false)
-    extends BinaryNode
+final case class AttachClock(
+    data: LogicalPlan,
+    clock: LogicalPlan,
+    drains: Boolean = false,
+    backfills: Boolean = false
+) extends BinaryNode
     with ClockNode {
   override def left: LogicalPlan = data
   override def right: LogicalPlan = clock
@@ -37,7 +43,7 @@ final case class AttachClock(data: LogicalPlan, clock: LogicalPlan, drains: Bool
 /** Keeps only the data side, so that filters and column pruning reach the source below. */
 object DetachClock extends Rule[LogicalPlan] {
   override def apply(plan: LogicalPlan): LogicalPlan = plan.transform {
-    case AttachClock(data, clock, _) if !RealTimePlans.isRealTime(clock) =>
+    case AttachClock(data, clock, _, _) if !RealTimePlans.isRealTime(clock) =>
       data
   }
 }

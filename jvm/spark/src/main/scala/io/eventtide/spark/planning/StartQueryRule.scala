@@ -10,7 +10,7 @@ import org.apache.spark.sql.streaming.OutputMode
 import io.eventtide.spark.EventtideException
 import io.eventtide.spark.latelog.RetainTempCheckpoint
 import io.eventtide.spark.query.run.PlanValidator
-import io.eventtide.spark.spi.HasLateOutput
+import io.eventtide.spark.spi.{HasLateOutput, PlanNodes}
 
 /** Rejects a query that cannot work, for example because of its trigger or output mode, before it
   * starts.
@@ -20,7 +20,8 @@ import io.eventtide.spark.spi.HasLateOutput
 object StartQueryRule extends Rule[LogicalPlan] {
   override def apply(plan: LogicalPlan): LogicalPlan = {
     plan match {
-      case start: WriteToStreamStatement =>
+      case requested: WriteToStreamStatement =>
+        val start = Backfill.requestedOn(requested)
         check(start)
         if (start.trigger.isInstanceOf[RealTimeTrigger])
           start.copy(inputQuery = RealTimeRows(start.inputQuery))
@@ -31,11 +32,31 @@ object StartQueryRule extends Rule[LogicalPlan] {
 
   private def check(start: WriteToStreamStatement): Unit = {
     Drain.check(start)
+    val backfills = PlanNodes.backfills(start.inputQuery)
+    if (backfills) Backfill.check(start)
     if (start.inputQuery.exists(_.isInstanceOf[AttachClock])) checkTrigger(start)
     if (start.inputQuery.exists(_.isInstanceOf[WindowAggregate])) checkMode(start)
+    ExpectedShare.check(start.inputQuery, start.trigger.isInstanceOf[RealTimeTrigger])
+    checkLearntLag(start.inputQuery)
     checkPanes(start.inputQuery)
     checkTwice(start.inputQuery)
-    checkHandlers(start.inputQuery)
+    if (!backfills) checkHandlers(start.inputQuery) // its handler is called by the next run
+  }
+
+  // A late target takes the rows of one window.
+  private def checkLearntLag(query: LogicalPlan): Unit = {
+    val windows = query.collect { case node: HasLateOutput => node.lateNode }.distinct.length
+    val watermarks = query.collect { case node: PolicyWatermark => node.nodeId }.distinct.length
+    val learns = query.exists {
+      case window: WindowAggregate => window.settings.byKey.exists(_.learnsLag)
+      case _ => false
+    }
+    if (learns && (windows > 1 || watermarks > 1))
+      throw EventtideException(
+        "LATE_TARGET_BY_KEY",
+        "windows" -> windows,
+        "watermarks" -> watermarks
+      )
   }
 
   private def checkTrigger(start: WriteToStreamStatement): Unit = start.trigger match {

@@ -7,8 +7,9 @@ import org.apache.spark.sql.execution.{SparkPlan, SparkStrategy}
 
 import io.eventtide.spark.operators.watermark.{PolicyWatermarkExec, SubstreamStatsAccum}
 import io.eventtide.spark.query.run.{BatchWatermark, QueryWatermarks}
+import io.eventtide.spark.source.HistoryRows
 
-/** Plans Eventtide's watermark node. While a query runs, Spark plans each micro-batch on the
+/** Plans Eventtide's watermark node, and those of its rows. While a query runs, Spark plans each micro-batch on the
   * query's thread, where the node finds its batch. Elsewhere (`explain`) there is no batch.
   */
 final case class WatermarkStrategy(session: SparkSession) extends SparkStrategy {
@@ -28,8 +29,9 @@ final case class WatermarkStrategy(session: SparkSession) extends SparkStrategy 
         new SubstreamStatsAccum(batch)
       )
       exec :: Nil
-    case AttachClock(data, clock, _) if RealTimePlans.isRealTime(clock) =>
+    case AttachClock(data, clock, _, _) if RealTimePlans.isRealTime(clock) =>
       AttachClockExec(planLater(data), planLater(clock)) :: Nil
+    case HistoryRows(rows) => planLater(rows) :: Nil
     case _ => Nil
   }
 

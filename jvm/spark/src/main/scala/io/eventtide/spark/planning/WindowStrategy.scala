@@ -84,8 +84,10 @@ final case class WindowStrategy(session: SparkSession) extends SparkStrategy {
     if (!settings.isJudgedByKey)
       if (PartialFrameAggregateExec.supports(window.keys, aggregates)) Preaggregation.AllByKey
       else Preaggregation.AllByFrame
-    else if (WindowStrategy.isStrict && MapSideFrameAggregateExec.supports(window, aggregates))
-      Preaggregation.OnTimeRows
+    else if (
+      WindowStrategy.isStrict && !settings.byKey.exists(_.learnsLag) &&
+      MapSideFrameAggregateExec.supports(window, aggregates)
+    ) Preaggregation.OnTimeRows
     else if (window.arrival.isDefined) Preaggregation.PackedRows
     else Preaggregation.Off
   }

@@ -36,6 +36,9 @@ trait ClockNode { this: LogicalPlan =>
 
   /** Whether the query closes every window after its last row. */
   def drains: Boolean
+
+  /** Whether the query reads a history in place of its stream. */
+  def backfills: Boolean
 }
 
 private[spark] object PlanNodes {
@@ -53,6 +56,12 @@ private[spark] object PlanNodes {
   /** Whether a query closes every window after its last row. */
   def drains(plan: LogicalPlan): Boolean = plan.exists {
     case clock: ClockNode => clock.drains
+    case _ => false
+  }
+
+  /** Whether a query reads a history in place of its stream. */
+  def backfills(plan: LogicalPlan): Boolean = plan.exists {
+    case clock: ClockNode => clock.backfills
     case _ => false
   }
 }

@@ -12,12 +12,15 @@ import io.eventtide.spark.state.Projections
   *
   * @param watermark
   *   the watermark of the current key
+  * @param reached
+  *   the highest time of the current key before the batch, as `KeyWatermark.reached`
   */
 private[operators] final class KeyedLateRows(
     spec: WindowOperatorSpec,
     batch: BatchTime,
     late: LateLogWriter,
-    watermark: () => Option[Long]
+    watermark: () => Option[Long],
+    reached: () => Long = () => Long.MinValue
 ) {
   private val rows = spec.rows.get
   private val toLog = Projections.unsafe(rows.logged, rows.input)
@@ -27,6 +30,10 @@ private[operators] final class KeyedLateRows(
     AcceptedTimes(spec.settings.times, rows.guard, Some(batch.timestamp), batch.runningTimestamp)
   private val reason = LateReason.of(windows.lateRule)
   private val gaps = RowGaps(spec)
+
+  // Of the rows of all keys, if a late target learns from it.
+  private val disorder =
+    if (spec.settings.byKey.exists(_.learnsLag)) late.beginDisorder() else null
 
   /** Whether a row is in no window, regardless of its key; such a row is logged. */
   def refuses(micros: Long, row: UnsafeRow): Boolean = {
@@ -51,7 +58,17 @@ private[operators] final class KeyedLateRows(
     * @param rows
     *   the number of rows
     */
-  def pass(lowest: Long, rows: Long): Unit = late.pass(lowest, rows)
+  def pass(lowest: Long, rows: Long): Unit = {
+    if (disorder != null) countDisorder(lowest)
+    late.pass(lowest, rows)
+  }
+
+  // A row is late with the lags that are shorter than its disorder.
+  private def countDisorder(micros: Long): Unit = {
+    val top = reached()
+    val lateFrom = windows.lateFrom(micros)
+    if (top != Long.MinValue && lateFrom <= top) disorder.add(top - lateFrom + 1)
+  }
 
   /** Reports the counts while the task runs. */
   def reportSoFar(): Unit = late.reportSoFar()
@@ -60,7 +77,10 @@ private[operators] final class KeyedLateRows(
   def passWithoutTime(): Unit = late.pass(lowest = Long.MaxValue, rows = 1)
 
   /** Logs a row that is late by the watermark of its key. */
-  def add(micros: Long, row: UnsafeRow): Unit = add(micros, row, reason)
+  def add(micros: Long, row: UnsafeRow): Unit = {
+    if (disorder != null) countDisorder(micros)
+    add(micros, row, reason)
+  }
 
   // Without a gap it is not known where the row's session would be.
   private def addWithoutGap(micros: Long, row: UnsafeRow): Unit = {

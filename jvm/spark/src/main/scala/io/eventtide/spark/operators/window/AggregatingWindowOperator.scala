@@ -58,7 +58,7 @@ private[window] final class AggregatingWindowOperator(
   )
   private val gaps = RowGaps(spec)
   private lazy val deferred = new DeferredLateRows(spec.rows.get.input, until(_))
-  private val late = log.map(new KeyedLateRows(spec, batch, _, () => key.watermark))
+  private val late = log.map(new KeyedLateRows(spec, batch, _, () => key.watermark, () => reached))
   private val results = new ResultProjection(spec)
   private val panes = new PaneColumns(settings.triggers.map(_.name), spec.result.pane.length)
   private val lowestAt =
@@ -69,6 +69,8 @@ private[window] final class AggregatingWindowOperator(
     */
   private def holds(result: Int): Boolean =
     condition.forall(_.eval(calls.evaluate(buffers.row(result))))
+
+  private def reached: Long = groups.fold(key.reached)(_.reached)
 
   private def newWindows: WindowSet = settings.windows match {
     case kind: WindowKind.Aggregating =>

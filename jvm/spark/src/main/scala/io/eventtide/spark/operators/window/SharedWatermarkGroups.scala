@@ -61,6 +61,9 @@ private[window] final class SharedWatermarkGroups private (
     time.set(own.watermark, own.watermark)
   }
 
+  /** The highest time of the current group before the batch, as `KeyWatermark.reached`. */
+  def reached: Long = own.reached
+
   /** Rows of the current group with these times were on time. */
   def accept(lowest: Long, highest: Long): Unit = {
     hasRows = true

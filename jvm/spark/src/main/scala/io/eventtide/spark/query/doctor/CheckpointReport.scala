@@ -95,6 +95,7 @@ private[spark] final class CheckpointReport(
   def json: String = {
     val node = CheckpointReport.mapper.createObjectNode()
     node.put("root", root.toString).put("committed", committed.getOrElse(-1L))
+    committed.flatMap(offsets.watermarkOf).foreach(node.put("closedBy", _))
     node.put("begun", begun.getOrElse(-1L)).put("fingerprint", fingerprint)
     val structure = node.putArray("plan")
     stored.lines.foreach(structure.add)

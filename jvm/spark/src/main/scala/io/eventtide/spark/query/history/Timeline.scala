@@ -5,14 +5,25 @@ import org.apache.hadoop.fs.Path
 
 import io.eventtide.spark.query.monitor.BatchPoint
 
-/** The last batches of a checkpoint as a page of HTML that needs no network. */
-private[spark] final class Timeline(checkpoint: Path, conf: Configuration) {
+/** The last batches of a checkpoint as a page of HTML that needs no network.
+  *
+  * @param rows
+  *   some rows, which the page draws: the times of their arrivals and their event times
+  */
+private[spark] final class Timeline(
+    checkpoint: Path,
+    conf: Configuration,
+    rows: Seq[(Long, Long)]
+) {
 
   /** The data of the page. */
   private def json: String = {
     val history = WatermarkHistory.read(checkpoint, conf)
     val points = history.reports.map(BatchPoint.of)
-    TimelineJson.of(history.root.toString, points, history.last).toString
+    val data = TimelineJson.of(history.root.toString, points, history.last)
+    val array = data.putArray("rows")
+    rows.foreach { case (arrival, time) => array.addArray().add(arrival).add(time) }
+    data.toString
   }
 
   def html: String = {

@@ -48,6 +48,8 @@ private[query] object TimelineJson {
     report.inputs.foreach { input =>
       val node = array.addObject()
       input.write(node, most)
+      WatermarkReport.putTime(node, "highest", input.highest)
+      node.put("holder", input.holder.orNull)
       val lags = node.putObject("lags")
       lags.put("now", input.settings.policy.lag)
       lagFor(input).foreach(lags.put("for 0.1% late", _))

@@ -50,16 +50,19 @@ private[spark] final class Why(checkpoint: Path, conf: Configuration) {
       "spark.sql.streaming.minBatchesToRetain keeps more."
 
   private def tooLate(row: OfLateRow): String = {
-    val lateFrom = timed(row.window).lateFrom(row.eventTime)
+    val window = known(row.window)
+    val lateFrom = window.lateFrom(row.eventTime)
     val came = s"The row of ${utc(row.eventTime)} came in batch ${row.batchId}, " +
-      s"${Durations.inWords(row.watermark - row.eventTime)} behind the watermark ${utc(row.watermark)}."
-    val cause = history.reached(lateFrom) match {
-      case None => ""
-      case Some(Reached.Before(oldest)) => s" ${before(oldest)}"
-      case Some(Reached.In(move)) => s" ${move.text}" + ofOwn(row, move.before)
-    }
+      s"${Durations.inWords(row.watermark - row.eventTime)} behind the watermark ${utc(row.watermark)}"
+    val cause = if (window.hasOwnTime) Why.ofKey(row) else s".${causeOf(row, lateFrom)}"
     val more = Durations.inWords(QueryInputs.wholeMs(row.watermark - lateFrom + 1))
     s"$came$cause With a lag longer by $more, it would have been on time."
+  }
+
+  private def causeOf(row: OfLateRow, lateFrom: Long): String = history.reached(lateFrom) match {
+    case None => ""
+    case Some(Reached.Before(oldest)) => s" ${before(oldest)}"
+    case Some(Reached.In(move)) => s" ${move.text}" + ofOwn(row, move.before)
   }
 
   // A substream that is idle, or new, does not hold the watermark for its own rows.
@@ -75,6 +78,12 @@ private[spark] final class Why(checkpoint: Path, conf: Configuration) {
   }
 
   private def timed(position: Int): StoredWindow = {
+    val window = known(position)
+    if (window.hasOwnTime) throw EventtideException("WHY_KEY_TIME", "window" -> position)
+    window
+  }
+
+  private def known(position: Int): StoredWindow = {
     val windows = history.plan.windows
     val window = windows.lift(position).map(StoredWindow(_)).getOrElse {
       throw EventtideException(
@@ -84,13 +93,16 @@ private[spark] final class Why(checkpoint: Path, conf: Configuration) {
         "count" -> windows.length
       )
     }
-    if (window.hasOwnTime) throw EventtideException("WHY_KEY_TIME", "window" -> position)
     if (!window.endsByTime) throw EventtideException("WHY_ROW_COUNT", "window" -> position)
     window
   }
 }
 
 private[spark] object Why {
+
+  // The rows of the key, or of its group, have moved it: no batch of the ledger says which.
+  private def ofKey(row: OfLateRow): String =
+    row.key.fold(" of its key.")(name => s" of its key ${quoted(name)}.")
 
   private def refused(row: OfLateRow): String = row.reason match {
     case LateReason.Future.name =>

@@ -28,6 +28,8 @@ private[spark] object WhyQuestion {
     *   its reason in the log
     * @param watermark
     *   the watermark that it was compared with
+    * @param key
+    *   the key of its window
     */
   final case class OfLateRow(
       window: Int,
@@ -35,11 +37,12 @@ private[spark] object WhyQuestion {
       batchId: Long,
       eventTime: Long,
       watermark: Long,
-      substream: Option[String]
+      substream: Option[String],
+      key: Option[String]
   ) extends WhyQuestion
 
   /** Reads a question: `window`, and either `start` and `end`, or `reason`, `batch`, `event_time`,
-    * `watermark` and perhaps `substream`.
+    * `watermark` and perhaps `substream` and `key`.
     */
   def read(values: Map[String, String]): WhyQuestion = {
     val options = new OptionReader(values)
@@ -57,7 +60,8 @@ private[spark] object WhyQuestion {
           number("batch"),
           number("event_time"),
           number("watermark"),
-          options.get("substream")
+          options.get("substream"),
+          options.get("key")
         )
     }
     options.refuseUnread()
@@ -71,7 +75,8 @@ private[spark] object WhyQuestion {
     row.getAs[Long]("_batch_id"),
     micros(row.getAs[Any]("_event_time")),
     micros(row.getAs[Any]("_watermark")),
-    Option(row.getAs[String]("_substream"))
+    Option(row.getAs[String]("_substream")),
+    Option(row.getAs[String]("_key"))
   )
 
   /** A time of a row in microseconds; 0 if it is unknown. */

@@ -48,6 +48,15 @@ private[query] final case class InputReport(
   def laggards(most: Int): Seq[SubstreamReportLine] =
     substreams.listed.sortBy(InputReport.watermarkOf).take(most).map(line)
 
+  /** The highest event time of all substreams. */
+  def highest: Option[Long] = substreams.listed.flatMap(_.top).maxOption
+
+  /** The name of the active substream with the lowest watermark. */
+  def holder: Option[String] =
+    substreams.listed.filterNot(_.activity.isIdle).minByOption(InputReport.watermarkOf).map { one =>
+      names.getOrElse(one.name, one.name)
+    }
+
   /** All substreams; above the limit of a report, the substreams furthest behind and the leader. */
   def lines: Seq[SubstreamReportLine] = substreams.listed.map(line)
 
@@ -65,6 +74,11 @@ private[query] final case class InputReport(
       case None => node.putNull("limitReachedIn")
     }
     disorder.foreach(_.write(node.putObject("disorder")))
+    writeSubstreams(node, most)
+  }
+
+  /** Writes the substreams in place of those that are there. */
+  def writeSubstreams(node: ObjectNode, most: Int = Int.MaxValue): Unit = {
     val array = node.putArray("substreams")
     val shown = if (substreams.listed.length > most) laggards(most) else lines
     shown.foreach(_.write(array.addObject()))

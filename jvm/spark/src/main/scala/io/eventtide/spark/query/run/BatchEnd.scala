@@ -124,7 +124,7 @@ private[run] final class BatchEnd(run: RunState, recorder: LedgerRecorder) {
 
   private def takeFrames(ended: BatchWatermark, rows: Map[Int, BatchEventTimeStats]): Unit = {
     val disorder = DisorderHistogram.sum(rows.values.flatMap(_.disorder).map(_.rows))
-    val reached = inputs.reached.getOrElse(Long.MinValue)
+    val reached = inputs.judging.micros
     val batch = EndedBatch(ended.info.batchId, ended.nowMicros, reached, disorder)
     completeness.take(batch, ended.lateLogs) { window =>
       ended.closedBy(window).map(ended.settings(window).onTime.closed)

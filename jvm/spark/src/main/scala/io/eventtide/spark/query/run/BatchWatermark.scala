@@ -11,6 +11,7 @@ import org.apache.spark.sql.execution.streaming.operators.stateful.{
 }
 import org.apache.spark.util.SerializableConfiguration
 
+import io.eventtide.kernel.completeness.WindowShares
 import io.eventtide.kernel.time.Clamped
 import io.eventtide.spark.checkpoint.{EndOfInput, StatePartitions}
 import io.eventtide.spark.latelog.LateLog
@@ -69,6 +70,18 @@ final class BatchWatermark private[run] (
 
   /** Whether rows are counted by frame. In real-time mode, windows close within the batch. */
   def countsFrames: Boolean = run.completeness.isOn && !isRealTime
+
+  /** The expected shares of the window at a position that closes in this batch; None if they are not
+    * counted.
+    */
+  def shares(window: Int): Option[WindowShares] = run.locked {
+    val reached =
+      (run.inputs.reached ++ Option.when(watermarkMicros > 0)(watermarkMicros)).maxOption
+    run.completeness.sharesOf(window, reached.getOrElse(Long.MinValue))
+  }
+
+  /** The lag that the query has learnt before the batch; None without a late target. */
+  def learntLag: Option[Long] = run.locked(run.inputs.learntLag)
 
   override def nowMicros: Long = info.timestampMs * 1000
 

@@ -11,6 +11,7 @@ import io.eventtide.spark.checkpoint.{
   BatchLedger,
   CheckpointFiles,
   CheckpointStructure,
+  HistoryMark,
   OffsetFiles,
   PlanFile
 }
@@ -26,6 +27,7 @@ private[query] final class CheckpointStart(root: Path, conf: Configuration) {
   private val offsets = new OffsetFiles(root, conf)
   private val lastBegun = offsets.lastBatch
   private val lastCommitted = new CheckpointFiles(new Path(root, "commits"), conf).lastBatch
+  private val history = new HistoryMark(root, conf)
   private val planFile = new PlanFile(root, lastBegun.fold(-1L)(committedBefore), conf)
 
   /** Refuses a checkpoint of another query, and a checkpoint with missing files of its batches. */
@@ -33,9 +35,17 @@ private[query] final class CheckpointStart(root: Path, conf: Configuration) {
     case None => refuseBatches()
     case Some(begun) =>
       planFile.refuseOther(plan, unfinished = Some(begun).filterNot(lastCommitted.contains))
+      refuseHistory(begun, PlanNodes.backfills(query.analyzedPlan))
       LateRows.refuseOther(query.analyzedPlan, query.id, root, conf)
       LateBalance.check(root, committedBefore(begun), conf)
   }
+
+  private def refuseHistory(begun: Long, backfills: Boolean): Unit =
+    if (backfills) {
+      if (!history.exists || history.isInStream(begun))
+        throw EventtideException("BACKFILL_CHECKPOINT_USED", "root" -> root, "batch" -> begun)
+    } else if (history.exists && history.isInHistory(begun))
+      throw EventtideException("BACKFILL_UNFINISHED", "root" -> root)
 
   // The last batch that is certain to be committed.
   private def committedBefore(begun: Long): Long =
@@ -62,6 +72,7 @@ private[query] final class CheckpointStart(root: Path, conf: Configuration) {
       case Some(begun) => planFile.continue(plan, closedBefore(begun, query.analyzedPlan))
       case None =>
         planFile.begin(plan)
+        history.begin(PlanNodes.backfills(query.analyzedPlan))
         plan
     }
   }

@@ -5,7 +5,7 @@ import java.util.UUID
 
 import org.apache.spark.sql.internal.SQLConf
 
-import io.eventtide.kernel.completeness.{ClosingBatch, FrameRows, WindowCompleteness}
+import io.eventtide.kernel.completeness.{ClosingBatch, FrameRows, WindowCompleteness, WindowShares}
 import io.eventtide.kernel.disorder.DisorderHistogram
 import io.eventtide.spark.latelog.LateLog
 import io.eventtide.spark.options.WindowSettings
@@ -39,6 +39,15 @@ private[run] final class Completeness(
       of.state.observe(closing, FrameRows.sum(reports.flatMap(_.frames)), batch.disorder)
     }
 
+  /** The expected shares of the window at a position that closes in the next batch; None if it is not
+    * counted.
+    *
+    * @param reached
+    *   the event time that has been reached
+    */
+  def sharesOf(position: Int, reached: Long): Option[WindowShares] =
+    counted.lift(position).flatten.map(_.state.sharesAt(reached))
+
   /** The state of each window; empty for one that is not counted. */
   def save(whole: Boolean): Seq[Array[Byte]] = counted.map { window =>
     val buffer = new ByteArrayOutputStream
@@ -60,7 +69,7 @@ private final case class CountedWindow(node: UUID, state: WindowCompleteness)
 /** A batch that has ended.
   *
   * @param reached
-  *   the event time that the query has reached after it
+  *   the event time that the query had reached before it
   */
 private[run] final case class EndedBatch(
     id: Long,

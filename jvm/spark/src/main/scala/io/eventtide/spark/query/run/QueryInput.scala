@@ -166,6 +166,9 @@ private[query] final class QueryInput(
     })
   }
 
+  /** The lag that a late target has learnt; None without one. */
+  def learntLag: Option[Long] = substreams.learntLag
+
   /** Counts the refused rows of a batch. */
   def refuse(rows: BatchEventTimeStats): Unit = {
     badTime += rows.badTime
@@ -266,7 +269,14 @@ private[query] final class QueryInput(
     buffer.toByteArray
   }
 
-  def report(position: Int, rows: BatchEventTimeStats): InputReport = InputReport(
+  /** @param named
+    *   a part of the names of the substreams that are listed
+    */
+  def report(
+      position: Int,
+      rows: BatchEventTimeStats,
+      named: Option[String] = None
+  ): InputReport = InputReport(
     position,
     settings,
     if (isIdle) WatermarkStatus.Idle else substreams.status,
@@ -274,7 +284,7 @@ private[query] final class QueryInput(
     emitted,
     badTime,
     future,
-    if (hasNoPartitions) asIdle(summary) else summary,
+    if (hasNoPartitions) asIdle(summary(named)) else summary(named),
     rows,
     limit,
     aheadMicros,
@@ -285,9 +295,10 @@ private[query] final class QueryInput(
   def drift: Option[Drift] = curve.flatMap(DisorderReport.drift)
 
   // The placeholder that every input has before its first row is not a substream of the user.
-  private def summary: SubstreamSummary = substreams.summary(
+  private def summary(named: Option[String]): SubstreamSummary = substreams.summary(
     QueryInput.Listed,
-    hidden = Option.when(settings.expectedCount.isEmpty)(SubstreamName.placeholder(1))
+    hidden = Option.when(settings.expectedCount.isEmpty)(SubstreamName.placeholder(1)),
+    named
   )
 
   private def asIdle(all: SubstreamSummary): SubstreamSummary = all.copy(

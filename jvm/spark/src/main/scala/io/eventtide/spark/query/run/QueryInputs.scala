@@ -42,6 +42,10 @@ private[query] final class QueryInputs private (
   val countDisorder: Boolean =
     curveRows.isDefined || inputs.exists(_.settings.policy.lateTarget.isDefined)
 
+  /** The lag that a late target has learnt, of a query with one input. */
+  def learntLag: Option[Long] =
+    Option.when(inputs.length == 1)(inputs.flatMap(_.learntLag).headOption).flatten
+
   /** Whether a policy follows the clock. */
   val followTheClock: Boolean = inputs.exists(_.settings.policy.movesWithClock)
 
@@ -241,6 +245,12 @@ private[query] final class QueryInputs private (
   def report(rows: Map[Int, BatchEventTimeStats]): Seq[InputReport] =
     inputs.zipWithIndex.map { case (input, position) =>
       input.report(position, rows.getOrElse(position, BatchEventTimeStats.Empty))
+    }
+
+  /** The report on an input, with the substreams whose names have a part. */
+  def find(position: Int, rows: Map[Int, BatchEventTimeStats], named: String): Option[InputReport] =
+    inputs.lift(position).map { input =>
+      input.report(position, rows.getOrElse(position, BatchEventTimeStats.Empty), Some(named))
     }
 
   // If all inputs are idle, none delays the watermark, so it is the highest of all.

@@ -7,7 +7,7 @@ import scala.util.Try
 import org.apache.spark.sql.eventtide.BatchInfo
 
 import io.eventtide.spark.options.WatermarkSettings
-import io.eventtide.spark.query.monitor.{BatchPoint, WatermarkReport}
+import io.eventtide.spark.query.monitor.{BatchPoint, InputReport, WatermarkReport}
 
 /** The watermark of one run of a streaming query: the policies of all its inputs, and their state.
   *
@@ -74,6 +74,9 @@ private[spark] final class QueryWatermark private[run] (run: RunState) {
   def lastTick(nowMs: Long): Boolean = clockTick.lastTick(nowMs)
 
   def report: WatermarkReport = run.report
+
+  /** The substreams of an input whose names have a part. */
+  def find(position: Int, named: String): Option[InputReport] = run.find(position, named)
 
   /** The batch that Spark is planning: the same object for all nodes of the batch. */
   def planned(info: BatchInfo): BatchWatermark =

@@ -11,7 +11,7 @@ import org.apache.spark.sql.classic.SparkSession
 import org.apache.spark.sql.eventtide.{SparkInternals, StreamExecutionAccess}
 
 import io.eventtide.spark.options.WatermarkSettings
-import io.eventtide.spark.query.monitor.{BatchPoint, WatermarkReport}
+import io.eventtide.spark.query.monitor.{BatchPoint, InputReport, WatermarkReport}
 import io.eventtide.spark.spi.PlanNodes
 
 /** The queries of this driver that have an Eventtide watermark, by run.
@@ -37,7 +37,7 @@ private[spark] object QueryWatermarks {
   /** The queries of this driver, running and stopped, of all sessions: for Spark's UI. */
   def all: Seq[ShownQuery] = {
     val now = running.values.asScala.toSeq
-    now.map(run => ShownQuery(run, run.report, isRunning = true)) ++
+    now.map(ShownQuery.running) ++
       stopped.values.asScala.flatMap(_.shown)
   }
 
@@ -77,7 +77,7 @@ private[spark] object QueryWatermarks {
     watermark.close()
     stopped.values.removeIf(_.report.isEmpty)
     val last = watermark.report.copy(isHolding = false) // a stopped run does not pause its clock
-    val shown = ShownQuery(watermark, last, isRunning = false)
+    val shown = ShownQuery.stopped(watermark, last)
     stopped.put((watermark.owner, watermark.queryId), new StoppedQuery(watermark.name, shown)): Unit
   }
 
@@ -126,16 +126,22 @@ private[spark] object QueryWatermarks {
   *
   * @param points
   *   its last batches
+  * @param find
+  *   finds the substreams of an input by a part of their names, while the query runs
   */
 private[query] final case class ShownQuery(
     runId: UUID,
     title: String,
     isRunning: Boolean,
     points: Seq[BatchPoint],
-    report: Option[WatermarkReport]
+    report: Option[WatermarkReport],
+    find: (Int, String) => Option[InputReport] = (_, _) => None
 )
 
 private[run] object ShownQuery {
-  def apply(run: QueryWatermark, report: WatermarkReport, isRunning: Boolean): ShownQuery =
-    ShownQuery(run.runId, run.title, isRunning, run.points, Some(report))
+  def running(run: QueryWatermark): ShownQuery =
+    ShownQuery(run.runId, run.title, true, run.points, Some(run.report), run.find)
+
+  def stopped(run: QueryWatermark, last: WatermarkReport): ShownQuery =
+    ShownQuery(run.runId, run.title, false, run.points, Some(last))
 }

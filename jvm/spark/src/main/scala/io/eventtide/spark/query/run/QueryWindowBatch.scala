@@ -51,7 +51,8 @@ private[spark] final class QueryWindowBatch private (
     watermark.aheadMicros,
     TaskWatermark.OfBatch(lateMicros, closingMicros),
     Some(lateLog),
-    watermark.closesAll
+    watermark.closesAll,
+    watermark.learntLag
   )
 
   override lazy val watermarkStart: Option[WatermarkStart] =

@@ -11,6 +11,7 @@ import io.eventtide.spark.checkpoint.{BatchLedger, CheckpointStructure, RunEpoch
 import io.eventtide.spark.latelog.LateRows
 import io.eventtide.spark.query.monitor.{
   BatchTrail,
+  InputReport,
   MetricsSnapshot,
   NextClosing,
   Outlook,
@@ -136,11 +137,18 @@ private[run] final class RunState(
       inputs.emitted,
       hold.isHolding && (inputs eq this.inputs),
       late.countsWith(running.toSeq.flatMap(_.lateLogs.values)),
-      inputs.report(lastBatch.fold(Map.empty[Int, BatchEventTimeStats])(_.rows)),
+      inputs.report(rowsOfLast),
       clock.saved,
       outlook(inputs)
     )
   }
+
+  /** The substreams of an input whose names have a part, after the last batch that ended. */
+  def find(position: Int, named: String): Option[InputReport] = locked {
+    inputsSoFar.find(position, rowsOfLast, named)
+  }
+
+  private def rowsOfLast = lastBatch.fold(Map.empty[Int, BatchEventTimeStats])(_.rows)
 
   // In real-time mode, the tasks of the running batch have the policies. Their reports are as old as
   // the last heartbeat, but the clock has gone on.

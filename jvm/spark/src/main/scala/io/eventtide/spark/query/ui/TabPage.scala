@@ -1,10 +1,13 @@
 package io.eventtide.spark.query.ui
 
+import scala.jdk.CollectionConverters._
+
 import com.fasterxml.jackson.databind.ObjectMapper
-import com.fasterxml.jackson.databind.node.ObjectNode
+import com.fasterxml.jackson.databind.node.{ArrayNode, ObjectNode}
 import org.apache.spark.sql.eventtide.TabContent
 
 import io.eventtide.spark.query.history.{PageFiles, TimelineJson}
+import io.eventtide.spark.query.monitor.InputReport
 import io.eventtide.spark.query.run.ShownQuery
 
 /** The page of the tab: a list of queries, and the one that the reader has chosen. */
@@ -16,18 +19,31 @@ private[ui] object TabPage {
     PageFiles.read,
     Seq(PageFiles.Style),
     PageFiles.Scripts :+ PageFiles.Tab,
-    wanted => json(queries(), wanted)
+    json(queries, _)
   )
 
-  private def json(queries: Seq[TabQuery], wanted: Option[String]): String = {
+  private def json(all: () => Seq[TabQuery], parameter: String => Option[String]): String = {
+    val queries = all()
+    val wanted = parameter("query")
     val node = TabQuery.mapper.createObjectNode()
     val list = node.putArray("queries")
     queries.foreach { query =>
       list.addObject().put("id", query.id).put("title", query.title).put("running", query.isRunning)
     }
     val chosen = queries.find(query => wanted.contains(query.id)).orElse(queries.headOption)
-    chosen.foreach(query => node.set[ObjectNode]("query", query.data): Unit)
+    chosen.foreach(query => node.set[ObjectNode]("query", searched(query, parameter)): Unit)
     node.toString
+  }
+
+  // A query may have more substreams than the data list: what the reader types finds the others.
+  private def searched(query: TabQuery, parameter: String => Option[String]): ObjectNode = {
+    val data = query.data
+    for {
+      (input, position) <- data.withArray[ArrayNode]("inputs").elements.asScala.zipWithIndex
+      text <- parameter(s"search-$position") if text.nonEmpty
+      found <- query.find(position, text)
+    } found.writeSubstreams(input.asInstanceOf[ObjectNode], TabQuery.Found)
+    data
   }
 }
 
@@ -37,12 +53,15 @@ private[ui] object TabPage {
   *   its run
   * @param shown
   *   what the scripts draw, for a highest number of substreams of an input
+  * @param find
+  *   finds the substreams of an input by a part of their names
   */
 private[ui] final class TabQuery(
     val id: String,
     val title: String,
     val isRunning: Boolean,
-    shown: Int => ObjectNode
+    shown: Int => ObjectNode,
+    val find: (Int, String) => Option[InputReport] = (_, _) => None
 ) {
   def data: ObjectNode = shown(Int.MaxValue).put("id", id)
 
@@ -56,11 +75,15 @@ private[ui] object TabQuery {
   /** The number of substreams in the event log: as many as the table of the tab shows. */
   private val Recorded = 200
 
+  /** The highest number of substreams that a search finds: one more than the table shows. */
+  val Found = 201
+
   def of(query: ShownQuery): TabQuery = new TabQuery(
     query.runId.toString,
     query.title,
     query.isRunning,
-    TimelineJson.of(query.title, query.points.iterator, query.report, _)
+    TimelineJson.of(query.title, query.points.iterator, query.report, _),
+    query.find
   )
 
   /** A query of an application that has ended, from what `write` wrote. */

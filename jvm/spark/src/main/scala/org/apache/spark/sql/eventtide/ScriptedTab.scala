@@ -17,7 +17,7 @@ import org.json4s.jackson.JsonMethods
   * @param read
   *   the text of a file of the page; Spark's own handler of files does not see the jars of a session
   * @param json
-  *   answers a request by its parameter `query`
+  *   answers a request by its parameters
   */
 final case class TabContent(
     path: String,
@@ -25,7 +25,7 @@ final case class TabContent(
     read: String => String,
     styles: Seq[String],
     scripts: Seq[String],
-    json: Option[String] => String
+    json: (String => Option[String]) => String
 )
 
 /** A tab of Spark's UI, with the UI's access rules. */
@@ -68,5 +68,5 @@ private final class ScriptedPage(tab: ScriptedTab, content: TabContent) extends 
   }
 
   override def renderJson(request: HttpServletRequest): JValue =
-    JsonMethods.parse(content.json(Option(request.getParameter("query"))))
+    JsonMethods.parse(content.json(name => Option(request.getParameter(name))))
 }

@@ -1,11 +1,13 @@
 package org.apache.spark.sql.eventtide
 
+import java.lang.reflect.Field
+
 import org.apache.spark.rdd.RDD
 import org.apache.spark.sql.Column
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, Expression, NamedExpression}
 import org.apache.spark.sql.catalyst.optimizer.NormalizeFloatingNumbers
-import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
+import org.apache.spark.sql.catalyst.plans.logical.{LocalRelation, LogicalPlan}
 import org.apache.spark.sql.classic.{
   ColumnNodeToExpressionConverter,
   DataFrame,
@@ -14,10 +16,12 @@ import org.apache.spark.sql.classic.{
   SparkSession
 }
 import org.apache.spark.sql.execution.LogicalRDD
+import org.apache.spark.sql.execution.streaming.Source
 import org.apache.spark.sql.execution.streaming.checkpointing.CommitLog
+import org.apache.spark.sql.execution.streaming.runtime.StreamingExecutionRelation
 import org.apache.spark.sql.execution.streaming.state.StateStoreProviderId
 import org.apache.spark.sql.internal.{Alias => ColumnAlias}
-import org.apache.spark.sql.streaming.DataStreamWriter
+import org.apache.spark.sql.streaming.{DataStreamWriter, Trigger}
 import org.apache.spark.sql.types.StructType
 
 /** Access to the package-private parts of Spark that are the same in all supported versions. */
@@ -65,12 +69,32 @@ object SparkInternals {
     case _ => None
   }
 
-  /** The DataFrame that a writer writes, which is a private field of Spark's class. */
-  def written(writer: DataStreamWriter[_]): Dataset[_] = {
-    val field = writer.getClass.getDeclaredField("ds")
-    field.setAccessible(true)
-    field.get(writer).asInstanceOf[Dataset[_]]
+  /** The DataFrame that a writer writes, which is private in Spark's class. */
+  def written(writer: DataStreamWriter[_]): Dataset[_] =
+    privateField(writer, "ds").get(writer).asInstanceOf[Dataset[_]]
+
+  /** Runs `start` while a writer has another trigger. */
+  def triggered[A](writer: DataStreamWriter[_], trigger: Trigger)(start: => A): A = {
+    val field = privateField(writer, "trigger")
+    val own = field.get(writer)
+    field.set(writer, trigger)
+    try start
+    finally field.set(writer, own)
   }
+
+  private def privateField(writer: DataStreamWriter[_], name: String): Field = {
+    val field = writer.getClass.getDeclaredField(name)
+    field.setAccessible(true)
+    field
+  }
+
+  /** The stream of a source of Spark's first API. */
+  def streamOf(session: SparkSession, source: Source): LogicalPlan =
+    StreamingExecutionRelation(source, session)
+
+  /** The rows of a source in a micro-batch without rows. */
+  def noRows(session: SparkSession, columns: Seq[Attribute]): DataFrame =
+    dataFrame(session, LocalRelation(columns, isStreaming = true))
 
   /** The executor that has a state store open. */
   def storeLocation(session: SparkSession, store: StateStoreProviderId): Option[String] =

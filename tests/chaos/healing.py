@@ -1,0 +1,83 @@
+"""Real ``kill -9`` of a query and of the healing of its table, in Delta and in Iceberg.
+
+A trial is killed several times, between any two files, and then runs to its end. The table must
+have each result once, and all of the batch query's that have closed.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import tempfile
+import time
+from collections import Counter
+from pathlib import Path
+from random import Random
+from typing import TYPE_CHECKING, Any
+
+from tests.chaos.healing_victim import OUTCOME, WINDOWS
+from tests.chaos.kills import ENOUGH, MOST, Victim
+from tests.chaos.worker import TrialError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tests.chaos.figures import Figures, Limits, Trial
+
+TABLES = "delta", "iceberg"
+FEWEST = 5  # results that a trial has, or it says little
+
+
+def command(_: str, figures: Figures, limits: Limits) -> list[Trial]:
+    """Kill as often as the command line says, the tables of one seed after the other."""
+    enough, kills = limits.trials or ENOUGH, 0
+    failed = list[dict[str, Any]]()
+    with tempfile.TemporaryDirectory(prefix="eventtide-chaos-") as folder:
+        for seed in figures.seeds(limits.seed):
+            if kills >= enough or time.monotonic() > limits.until:
+                return failed
+            trial = figures.add(**_trial(Path(folder) / f"{seed}", seed, enough - kills))
+            kills += trial["kills"]
+            failed += [trial] if trial["violations"] else []
+    return failed
+
+
+def _trial(folder: Path, seed: int, most: int) -> dict[str, Any]:
+    at, table = time.monotonic(), TABLES[seed // len(WINDOWS) % len(TABLES)]
+    victim = Victim(folder, table, str(seed), module="tests.chaos.healing_victim")
+    kills, violations = 0, list[str]()
+    try:
+        kills, error = _lived(victim, seed, most)
+        violations = [f"plain restart: {error}"] if error else list(_check(folder))
+    except TrialError as broken:
+        violations = [str(broken)]
+    shutil.rmtree(folder, ignore_errors=True)
+    return {
+        "kind": f"{WINDOWS[seed % len(WINDOWS)].__name__}, {table}",
+        "seed": seed,
+        "kills": kills,
+        "violations": violations,
+        "seconds": round(time.monotonic() - at, 1),
+    }
+
+
+def _lived(victim: Victim, seed: int, most: int) -> tuple[int, str | None]:
+    random = Random(seed)  # noqa: S311 - test data
+    for kills in range(min(random.randrange(3, MOST + 1), most)):
+        if not victim.kill(random):
+            return kills, None
+    return kills + 1, victim.finish()
+
+
+def _check(folder: Path) -> Iterator[str]:
+    """Yield what is wrong with the table: it has each result of the batch that has closed, once."""
+    outcome = json.loads((folder / OUTCOME).read_text("utf-8"))
+    if not outcome["proved"]:
+        yield f"proof: {outcome['proof']}"
+    table, batch = Counter(outcome["table"]), Counter(outcome["batch"])
+    if wrong := table - batch:
+        yield f"table: {sum(wrong.values())} rows that the batch query does not give, or twice"
+    if len(table) != outcome["equal"]:
+        yield f"proof: it has compared {outcome['equal']} of {len(table)} rows"
+    if len(table) < FEWEST:
+        yield f"table: it has {len(table)} rows only"
