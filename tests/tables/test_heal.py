@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import time
+from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
 import pytest
 from eventtide.errors import InvalidArgumentError
 from eventtide.tables import heal, prove
+from eventtide.tables._merge import merge
 from pyspark.sql import functions as F  # noqa: N812 - PySpark's own convention
 
 from tests.tables.conftest import each_table
@@ -115,9 +118,43 @@ def test_sessions_that_a_row_on_time_has_merged_are_one(
     assert session.n == 2
 
 
+@each_table
+def test_a_result_that_comes_during_a_merge_is_kept(
+    spark: SparkSession, tmp_path: Path, table: Table
+) -> None:
+    """The query appends while the statement runs; then the statement is repeated."""
+    job = Job(spark, tmp_path / table, table, tumbling)
+    job.add([(1, "a"), (2, "b")])
+    job.add([(40, "a")])
+    began, go = tmp_path / "began", tmp_path / "go"
+
+    def waits() -> int:
+        began.touch()
+        while not go.exists():
+            time.sleep(0.01)
+        return 7
+
+    old = spark.table(job.table).where("device = 'a'").limit(1).localCheckpoint()
+    new = old.withColumn("n", F.udf(waits, "long")())
+    with ThreadPoolExecutor(1) as pool:
+        merged = pool.submit(merge, new, job.table, ["window", "device"])
+        while not (began.exists() or merged.done()):
+            time.sleep(0.01)
+        appended = old.withColumn("device", F.lit("c"))
+        if table == "iceberg":
+            appended.writeTo(job.table).append()
+        else:
+            appended.write.format("delta").mode("append").save(f"{job.folder}/results")
+        go.touch()
+        merged.result()
+    spark.sql(f"REFRESH TABLE {job.table}")
+    found = {row.device: row.n for row in spark.table(job.table).collect()}
+    assert found == {"a": 7, "b": 1, "c": 1}
+
+
 @pytest.mark.xdist_group("delta")
 def test_what_cannot_be_healed_is_refused(spark: SparkSession, tmp_path: Path) -> None:
-    """Sessions in the time of keys, and sliding windows of which a row may miss some."""
+    """Sessions by key, times without a zone, and sliding windows of which a row may miss some."""
     job = Job(spark, tmp_path / "refused", "delta", tumbling)
     job.add([(1, "a"), (40, "a")])
     rows = job.read(spark)
@@ -125,6 +162,9 @@ def test_what_cannot_be_healed_is_refused(spark: SparkSession, tmp_path: Path) -
     for asks in (heal, prove):
         with pytest.raises(InvalidArgumentError, match="by key that may be open"):
             asks(keyed, job.checkpoint, source=job.read, table=job.table)
+    local = rows.withColumn("ts", F.col("ts").cast("timestamp_ntz"))
+    with pytest.raises(InvalidArgumentError, match="TIMESTAMP_NTZ"):
+        heal(tumbling(local), job.checkpoint, source=lambda _: local, table=job.table)
     hops = timed(rows).sliding("30s", every="10s").agg(F.count("*").alias("n"))
     with pytest.raises(InvalidArgumentError, match="late_rule"):
         heal(hops, job.checkpoint, source=job.read, table=job.table)

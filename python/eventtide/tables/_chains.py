@@ -30,12 +30,10 @@ _WINDOW, _KEY, _OTHER_KEY, _OTHER = "window", "_eventtide_key", "_other_key", "_
 
 @dataclass(frozen=True)
 class Chains:
-    """The chains of a session or a tumbling window.
+    """The chains of a session window: the rows of a key without a gap between them.
 
-    For sessions, a chain has the rows of a key without a gap between them; otherwise it is a
-    window.
-
-    Each has the columns ``window`` and the keys, as results have.
+    For a tumbling window, a chain is a window. Chains are rows with the columns ``window`` and the
+    keys, as results are.
 
     Attributes
     ----------
@@ -86,8 +84,8 @@ class Chains:
         """Return the results that overlap no span of their key."""
         return self._joined(results, spans, "left_anti")
 
-    def other(self, results: DataFrame, others: DataFrame) -> DataFrame:
-        """Return the results whose window and key no other result has."""
+    def absent(self, results: DataFrame, others: DataFrame) -> DataFrame:
+        """Return the results whose window and key are absent from others."""
         other = others.select(self._key(others).alias(_OTHER_KEY), F.col(_WINDOW).alias(_OTHER))
         keyed = results.withColumn(_KEY, self._key(results))
         same = F.col(_KEY).eqNullSafe(F.col(_OTHER_KEY)) & (F.col(_WINDOW) == F.col(_OTHER))

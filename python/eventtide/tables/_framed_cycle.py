@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import reduce
 from typing import TYPE_CHECKING
 
 from pyspark.sql import Column
 from pyspark.sql import functions as F  # noqa: N812 - PySpark's own convention
 
-from eventtide.tables._merge import merge
-from eventtide.windows._corrections import CHANGED, Corrections
+from eventtide.tables._merge import correct
+from eventtide.tables._ranges import within
 from eventtide.windows._event_time import EventTime
 
 if TYPE_CHECKING:
@@ -23,7 +22,6 @@ if TYPE_CHECKING:
 __all__ = ["FramedCycle"]
 
 _TIME, _WINDOW = "time", "window"
-_MOST_RANGES = 50
 
 
 @dataclass(frozen=True)
@@ -57,17 +55,13 @@ class FramedCycle:
         """Recompute the windows, and merge what differs."""
         spark = signals.sparkSession
         affected = self._affected(signals, self.target.closed_up_to(spark))
-        ranges = _ranges([(row.start, row.end) for row in affected.select("window.*").collect()])
-        if not ranges:
+        if affected.isEmpty():
             return
-        rows = self.target.rows(spark).where(_within(self.target.time, ranges))
+        rows = self.target.rows(spark).where(within(self.target.time, affected))
         found = self.target.results(rows)
         new = found.join(affected, _WINDOW, "left_semi").localCheckpoint()
         old = self.target.written(spark, new).join(affected, _WINDOW, "left_semi")
-        keys = new.columns[1 : 1 + self.target.keys]
-        compared = Corrections(old=old, new=new, late=new, chains=None, keys=keys, takes_all=True)
-        changed = compared.corrected().where(F.col(CHANGED) != "unchanged").drop(CHANGED)
-        merge(changed.localCheckpoint(), self.target.table, [_WINDOW, *keys])
+        correct(self.target.table, old=old, new=new, keys=new.columns[1 : 1 + self.target.keys])
 
     def _affected(self, signals: DataFrame, closed_up_to: datetime) -> DataFrame:
         """Return the windows to recompute."""
@@ -86,28 +80,3 @@ def _no_time() -> Column:
 
 def _no_window(closed: DataFrame) -> Column:
     return F.lit(None).cast(closed.schema[_WINDOW].dataType).alias(_WINDOW)
-
-
-def _ranges(windows: list[tuple[datetime, datetime]]) -> list[tuple[datetime, datetime]]:
-    """Return the times that windows cover, in few ranges.
-
-    Examples
-    --------
-    >>> _ranges([(5, 6), (1, 3), (2, 4)])
-    [(1, 4), (5, 6)]
-    """
-    ranges: list[tuple[datetime, datetime]] = []
-    for start, end in sorted(windows):
-        if ranges and start <= ranges[-1][1]:
-            ranges[-1] = (ranges[-1][0], max(end, ranges[-1][1]))
-        else:
-            ranges.append((start, end))
-    if len(ranges) > _MOST_RANGES:
-        return [(ranges[0][0], ranges[-1][1])]
-    return ranges
-
-
-def _within(time: Column, ranges: list[tuple[datetime, datetime]]) -> Column:
-    """Return whether a time is in one of the ranges; their ends are included."""
-    parts = [time.between(F.lit(start), F.lit(end)) for start, end in ranges]
-    return reduce(Column.__or__, parts)

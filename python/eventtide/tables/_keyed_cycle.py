@@ -5,10 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from pyspark.sql import functions as F  # noqa: N812 - PySpark's own convention
-
-from eventtide.tables._merge import merge
-from eventtide.windows._corrections import CHANGED, Corrections
+from eventtide.tables._merge import correct
+from eventtide.tables._ranges import within
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -41,11 +39,8 @@ class KeyedCycle:
         touched = chains.of(late).localCheckpoint()
         if touched.isEmpty():
             return
-        rows = chains.rows_of(self.target.rows(spark), touched)
+        rows = self.target.rows(spark).where(within(self.target.time, touched))
+        rows = chains.rows_of(rows, touched)
         new = chains.overlapping(self.target.results(rows), touched).localCheckpoint()
         old = chains.overlapping(self.target.written(spark, new), touched)
-        compared = Corrections(
-            old=old, new=new, late=new, chains=None, keys=chains.keys, takes_all=True
-        )
-        changed = compared.corrected().where(F.col(CHANGED) != "unchanged").drop(CHANGED)
-        merge(changed.localCheckpoint(), self.target.table, ["window", *chains.keys])
+        correct(self.target.table, old=old, new=new, keys=chains.keys)

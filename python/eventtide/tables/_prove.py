@@ -94,8 +94,8 @@ def prove(
       extra      0
     """
     session, found = target(window, query, source=source, table=table, spark=spark, fix=_FIX)
+    is_closed = _closed(session, found)  # before the rows are listed: all of these are among them
     expected = found.results(found.rows(session))
-    is_closed = _closed(session, found)
     written, expected = (is_closed(of) for of in (found.written(session, expected), expected))
     compared = _compared(written, expected, found.keys).localCheckpoint()
     found_rows = compared.groupBy("difference").count().collect()

@@ -9,8 +9,7 @@ from pyspark.sql import functions as F  # noqa: N812 - PySpark's own convention
 from pyspark.sql.types import StructField, StructType, TimestampType
 
 from eventtide._text.times import time_of
-from eventtide.tables._merge import merge
-from eventtide.windows._corrections import CHANGED, Corrections
+from eventtide.tables._merge import correct
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -80,15 +79,12 @@ class SessionCycle:
         rows = chains.rows_of(self.target.rows(spark), touched)
         found = chains.overlapping(chains.of(rows), touched).localCheckpoint()
         closed = found.where(chains.is_closed(closed_by))
+        if closed.isEmpty():
+            return found
         new = chains.overlapping(self.target.results(rows), closed).localCheckpoint()
         old = chains.overlapping(self.target.written(spark, new), closed).localCheckpoint()
-        compared = Corrections(
-            old=old, new=new, late=new, chains=closed, keys=chains.keys, takes_all=True
-        )
-        changed = compared.corrected().where(F.col(CHANGED) != "unchanged").drop(CHANGED)
-        gone = chains.other(old, new)
-        keys = [_WINDOW, *chains.keys]
-        merge(changed.localCheckpoint(), self.target.table, keys, gone=gone)
+        gone = chains.absent(old, new)
+        correct(self.target.table, old=old, new=new, keys=chains.keys, chains=closed, gone=gone)
         return found.where(~chains.is_closed(closed_by))
 
     def _read(self, like: DataFrame, batch_id: int) -> tuple[DataFrame, datetime | None]:

@@ -7,6 +7,7 @@ from datetime import datetime, timezone
 from typing import TYPE_CHECKING, TypeAlias
 
 from pyspark.sql import functions as F  # noqa: N812 - PySpark's own convention
+from pyspark.sql.types import TimestampNTZType
 
 from eventtide import _bridge
 from eventtide._session_kind import is_query
@@ -74,7 +75,7 @@ class Target:
         return read_checkpoint(self.checkpoint, spark=spark).closed_by
 
     def chains(self, spark: SparkSession) -> Chains:
-        """Return the chains of rows that sessions have."""
+        """Return the chains of rows that sessions, or tumbling windows by key, have."""
         results = self.results(self.rows(spark))
         return Chains(self.window, results.columns[1 : 1 + self.keys])
 
@@ -141,6 +142,7 @@ def target(  # noqa: PLR0913 - the arguments of `heal`
     by_key = window.settings.watermark_scope is not None
     found = Target(final, checkpoint, source, table, by_key)
     _check_windows(session, found)
+    _check_time(found.results(found.rows(session)))
     return session, found
 
 
@@ -156,6 +158,15 @@ def _check_window(window: WindowBuilder) -> None:
     else:
         return
     raise refused("window", window, problem, allowed=allowed, fix="et.repair every night")
+
+
+def _check_time(results: DataFrame) -> None:
+    """Reject times without a zone, which a table and a session may read as other instants."""
+    [end] = results.select("window.end").schema.fields
+    if end.dataType == TimestampNTZType():
+        problem, allowed = "has an event time of type TIMESTAMP_NTZ", "TIMESTAMP"
+        fix = "F.col('ts').cast('timestamp')"
+        raise refused("window", "window", problem, allowed=allowed, fix=fix)
 
 
 def _late_row_is_of_closed(of: Settings) -> bool:

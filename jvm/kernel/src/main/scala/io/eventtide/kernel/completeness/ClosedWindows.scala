@@ -84,9 +84,14 @@ final class ClosedWindows(keep: Int) {
 
   /** Visits the windows, in the order in which they have closed, with the number of their late rows. */
   def foreach(visit: (ClosedWindow, Long) => Unit): Unit = windows.foreach { window =>
+    visit(window, lateIn(window.start, window.end))
+  }
+
+  /** The late rows between two times, as far as they are known. */
+  private[completeness] def lateIn(start: Long, end: Long): Long = {
     var rows = 0L
-    late.subMap(window.start, window.end).values.forEach(count => rows += count)
-    visit(window, rows)
+    late.subMap(start, end).values.forEach(count => rows += count)
+    rows
   }
 
   /** Visits the windows that end after a time, the last one first. */

@@ -45,9 +45,11 @@ final class WindowCompleteness(spec: WindowSpec, keep: Int, memory: Long) {
   def observe(batch: ClosingBatch, rows: FrameRows, disorder: DisorderHistogram): Unit = {
     val shares = sharesAt(batch.reached)
     learn(rows)
+    val missed = new RowsByTime(below = Long.MaxValue)
+    rows.late.foreach((frame, count) => missed.add(spec.frames.start(frame), count))
     open.add(rows.onTime)
     batch.boundary.foreach { boundary =>
-      open.close(boundary)((first, end, count) => add(batch, shares, first, end, count))
+      open.close(boundary)((first, end, count) => add(batch, shares, missed, first, end, count))
       closed.closeUpTo(spec.grid.start(boundary))
     }
     open.addLate(rows.late)
@@ -58,7 +60,8 @@ final class WindowCompleteness(spec: WindowSpec, keep: Int, memory: Long) {
     }
   }
 
-  // A row on time has missed the first of its sliding windows if they have closed.
+  // A row on time has missed the first of its sliding windows if they have closed. Late rows of
+  // windows that are still open count when these close.
   private def learn(rows: FrameRows): Unit = {
     val missed = new RowsByTime(closed.closedUpTo)
     Seq(rows.onTime, rows.late).foreach { counts =>
@@ -72,6 +75,7 @@ final class WindowCompleteness(spec: WindowSpec, keep: Int, memory: Long) {
   private def add(
       batch: ClosingBatch,
       shares: WindowShares,
+      missed: RowsByTime,
       first: Long,
       boundary: Long,
       rows: Long
@@ -81,6 +85,7 @@ final class WindowCompleteness(spec: WindowSpec, keep: Int, memory: Long) {
     val step = shares.step(start, end)
     closed.add(ClosedWindow(start, end, rows, batch.id, batch.now, missing, step))
     calibration.close(step, rows)
+    calibration.miss(step, closed.lateIn(start, end) + missed.between(start, end))
   }
 
   def save(out: DataOutput, whole: Boolean): Unit = {

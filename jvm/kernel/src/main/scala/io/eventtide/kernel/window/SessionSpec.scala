@@ -68,10 +68,13 @@ final case class SessionSpec(
       case LateRule.WindowClosed => joined <= closed(watermark)
     }
 
-  /** The lowest watermark at which a row of this time is late, if it is alone. */
-  def lateFrom(ts: Long): Long = profile.session.lateRule match {
+  /** The lowest watermark at which a row of this time is late, if it is alone.
+    *
+    * @param own the gap of the row, if each row has its own
+    */
+  def lateFrom(ts: Long, own: Option[Long]): Long = profile.session.lateRule match {
     case LateRule.BehindWatermark => Clamped.add(Clamped.add(ts, delay), 1)
-    case _ => closesAt(end(ts, Clamped.add(ts, gap.getOrElse(0L))))
+    case _ => closesAt(end(ts, Clamped.add(ts, own.orElse(gap).getOrElse(0L))))
   }
 
   /** Whether lateness depends on the other rows of the session. */

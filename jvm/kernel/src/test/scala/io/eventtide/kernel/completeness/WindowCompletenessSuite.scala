@@ -10,7 +10,7 @@ import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
 import io.eventtide.kernel.Saved
 import io.eventtide.kernel.disorder.DisorderHistogram
 import io.eventtide.kernel.time.Frame
-import io.eventtide.kernel.window.{Profile, Sliding, WindowGenerators, WindowShape, WindowSpec}
+import io.eventtide.kernel.window.{LateRule, Profile, Sliding, WindowGenerators, WindowShape, WindowSpec}
 
 final class WindowCompletenessSuite
     extends AnyFunSuite
@@ -116,6 +116,18 @@ final class WindowCompletenessSuite
     state.observe(ClosingBatch(2, 0, Some(1), 10), rowsOf(late = 750), new DisorderHistogram)
     assert(share(state, 20, 10) === 0.2 +- 1e-9) // (150 + 100 / 2) of 1000
     assert(share(state, 25, 10) === 0.75 +- 1e-9) // of another step
+  }
+
+  test("rows that are late while their window is open count when it closes") {
+    val rule = Profile.eventtide.copy(lateRule = LateRule.BehindWatermark)
+    val state = newState(WindowSpec(Frame(10), WindowShape.OneFrame, rule))
+    val disorder = new DisorderHistogram
+    disorder.addInOrder(50)
+    disorder.add(10, 50)
+    state.observe(ClosingBatch(0, 0, Some(-1), reached = 0), rowsOf(onTime = 150), disorder)
+    state.observe(ClosingBatch(1, 0, Some(-1), 0), rowsOf(late = 700), new DisorderHistogram)
+    state.observe(ClosingBatch(2, 0, Some(1), 10), rowsOf(late = 50), new DisorderHistogram)
+    assert(share(state, 20, 10) === 0.2 +- 0.06) // those of batch 1 if a window has closed before
   }
 
   test("a row on time counts as missing for the sliding windows that have closed") {

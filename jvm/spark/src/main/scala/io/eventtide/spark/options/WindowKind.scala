@@ -39,8 +39,12 @@ sealed trait WindowKind {
 
   def lateRule: LateRule
 
-  /** The lowest watermark at which a row of this time is late, if no other row is in its window. */
-  def lateFrom(ts: Long): Long
+  /** The lowest watermark at which a row of this time is late, if no other row is in its window.
+    *
+    * @param gap
+    *   the session gap of the row, if each row has its own
+    */
+  def lateFrom(ts: Long, gap: Option[Long]): Long
 
   /** Whether every advance of the watermark may make later rows late, even if no window closes. */
   def onEveryAdvance: Boolean
@@ -105,7 +109,7 @@ object WindowKind {
     def times: TimeRange = spec.within(EventTimes.All)
     def delay: Long = spec.delay
     def lateRule: LateRule = spec.profile.lateRule
-    def lateFrom(ts: Long): Long = spec.lateFrom(ts)
+    def lateFrom(ts: Long, gap: Option[Long]): Long = spec.lateFrom(ts)
     def onEveryAdvance: Boolean = spec.profile.onEveryAdvance
     def bounds: String = spec.profile.bounds.name
 
@@ -132,7 +136,7 @@ object WindowKind {
     def times: TimeRange = spec.within(EventTimes.All)
     def delay: Long = spec.delay
     def lateRule: LateRule = spec.profile.session.lateRule
-    def lateFrom(ts: Long): Long = spec.lateFrom(ts)
+    def lateFrom(ts: Long, gap: Option[Long]): Long = spec.lateFrom(ts, gap)
     def onEveryAdvance: Boolean = spec.profile.onEveryAdvance
     def bounds: String =
       if (spec.gap.isEmpty) "[first, highest time + gap)" else "[first, last + gap)"
@@ -154,7 +158,7 @@ object WindowKind {
     def times: TimeRange = EventTimes.All
     def delay: Long = 0
     def lateRule: LateRule = LateRule.WindowClosed
-    def lateFrom(ts: Long): Long = Long.MaxValue // no row is late
+    def lateFrom(ts: Long, gap: Option[Long]): Long = Long.MaxValue // no row is late
     def onEveryAdvance: Boolean = false
     def bounds: String = "rows by number"
     def resultsFrom(watermark: Long): Long = watermark
@@ -193,7 +197,7 @@ object WindowKind {
     def bounds: String = Profile.storm.bounds.name
     def delay: Long = 0
     def lateRule: LateRule = Profile.storm.lateRule
-    def lateFrom(ts: Long): Long = Clamped.add(ts, 1)
+    def lateFrom(ts: Long, gap: Option[Long]): Long = Clamped.add(ts, 1)
     def onEveryAdvance: Boolean = Profile.storm.onEveryAdvance
 
     // Later windows end at the watermark or after it.

@@ -4,6 +4,7 @@ import org.apache.spark.sql.catalyst.expressions.objects.AssertNotNull
 import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, Expression}
 import org.apache.spark.sql.catalyst.plans.logical.{Filter, LogicalPlan, Project, SubqueryAlias}
 import org.apache.spark.sql.catalyst.types.DataTypeUtils
+import org.apache.spark.sql.catalyst.util.toPrettySQL
 
 import io.eventtide.spark.EventtideException
 
@@ -11,6 +12,7 @@ import io.eventtide.spark.EventtideException
   *
   * A column that the history lacks, or has with another type, is computed as the stream computes it,
   * from the columns of the history. So are the substreams and the event times that Eventtide adds.
+  * A condition of the stream's rows holds for those of the history, too.
   */
 private[planning] final class HistoryColumns private (history: LogicalPlan) {
 
@@ -48,8 +50,25 @@ private[planning] final class HistoryColumns private (history: LogicalPlan) {
     case _ => None
   }
 
+  /** The conditions of the stream's rows on the rows of the history. */
+  private def conditions(stream: LogicalPlan): Seq[Expression] = stream match {
+    case Filter(condition, child) =>
+      if (!isKnown(condition, child)) refuseFilter(condition)
+      conditions(child) :+ condition.transformUp { case of: Attribute => value(of, child) }
+    case Project(_, child) => conditions(child)
+    case SubqueryAlias(_, child) => conditions(child)
+    case _ => Nil
+  }
+
   private def isKnown(expression: Expression, stream: LogicalPlan): Boolean =
     expression.references.forall(of => named(of).orElse(computed(of, stream)).nonEmpty)
+
+  private def refuseFilter(condition: Expression): Nothing =
+    throw EventtideException(
+      "BACKFILL_FILTER",
+      "condition" -> toPrettySQL(condition),
+      "columns" -> history.output.map(_.name).mkString(", ")
+    )
 
   private def refuse(column: Attribute, problem: String): Nothing =
     throw EventtideException(
@@ -74,7 +93,7 @@ private[planning] object HistoryColumns {
           explicitMetadata = Some(column.metadata)
         )
       },
-      history
+      columns.conditions(stream).foldLeft(history)((rows, condition) => Filter(condition, rows))
     )
   }
 }

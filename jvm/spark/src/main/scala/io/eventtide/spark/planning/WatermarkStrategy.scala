@@ -9,8 +9,9 @@ import io.eventtide.spark.operators.watermark.{PolicyWatermarkExec, SubstreamSta
 import io.eventtide.spark.query.run.{BatchWatermark, QueryWatermarks}
 import io.eventtide.spark.source.HistoryRows
 
-/** Plans Eventtide's watermark node, and those of its rows. While a query runs, Spark plans each micro-batch on the
-  * query's thread, where the node finds its batch. Elsewhere (`explain`) there is no batch.
+/** Plans Eventtide's watermark node, its clock and the rows of a history. While a query runs, Spark
+  * plans each micro-batch on the query's thread, where the node finds its batch. Elsewhere
+  * (`explain`) there is no batch.
   */
 final case class WatermarkStrategy(session: SparkSession) extends SparkStrategy {
 

@@ -58,15 +58,18 @@ private[operators] final class KeyedLateRows(
     * @param rows
     *   the number of rows
     */
-  def pass(lowest: Long, rows: Long): Unit = {
-    if (disorder != null) countDisorder(lowest)
-    late.pass(lowest, rows)
+  def pass(lowest: Long, rows: Long): Unit = late.pass(lowest, rows)
+
+  /** Counts a row that is on time. */
+  def passRow(micros: Long, row: UnsafeRow): Unit = {
+    if (disorder != null) countDisorder(micros, row)
+    late.pass(micros)
   }
 
   // A row is late with the lags that are shorter than its disorder.
-  private def countDisorder(micros: Long): Unit = {
+  private def countDisorder(micros: Long, row: UnsafeRow): Unit = {
     val top = reached()
-    val lateFrom = windows.lateFrom(micros)
+    val lateFrom = windows.lateFrom(micros, gaps.map(_.of(row)))
     if (top != Long.MinValue && lateFrom <= top) disorder.add(top - lateFrom + 1)
   }
 
@@ -78,7 +81,7 @@ private[operators] final class KeyedLateRows(
 
   /** Logs a row that is late by the watermark of its key. */
   def add(micros: Long, row: UnsafeRow): Unit = {
-    if (disorder != null) countDisorder(micros)
+    if (disorder != null) countDisorder(micros, row)
     add(micros, row, reason)
   }
 

@@ -106,7 +106,7 @@ private[window] final class AggregatingWindowOperator(
       addWithoutTime(row)
     else if (late.isEmpty) { if (hasGap(micros, row)) take(micros, row): Unit }
     else if (!late.get.refuses(micros, row)) {
-      if (take(micros, row)) late.get.pass(micros, rows = 1)
+      if (take(micros, row)) late.get.passRow(micros, row)
       else if (key.judgesTogether) deferred.add(row)
       else late.get.add(micros, row)
     }
@@ -125,7 +125,7 @@ private[window] final class AggregatingWindowOperator(
 
   private def judgeAgain(row: UnsafeRow): Unit = {
     val micros = row.getLong(spec.keys.length)
-    if (take(micros, row)) late.get.pass(micros, rows = 1)
+    if (take(micros, row)) late.get.passRow(micros, row)
     else late.get.add(micros, row)
   }
 

@@ -63,7 +63,7 @@ private[window] final class FrameWindowOperator(
       if (micros < limits.lateBelow) judge.add(micros, row)
       else {
         add(frames.index(micros), row)
-        judge.pass(micros, rows = 1)
+        judge.passRow(micros, row)
       }
     }
 

@@ -75,9 +75,8 @@ final class BatchWatermark private[run] (
     * counted.
     */
   def shares(window: Int): Option[WindowShares] = run.locked {
-    val reached =
-      (run.inputs.reached ++ Option.when(watermarkMicros > 0)(watermarkMicros)).maxOption
-    run.completeness.sharesOf(window, reached.getOrElse(Long.MinValue))
+    val closing = Option.when(watermarkMicros > 0)(watermarkMicros)
+    run.completeness.sharesOf(window, run.inputs.reachedBy(closing, clockMicros))
   }
 
   /** The lag that the query has learnt before the batch; None without a late target. */

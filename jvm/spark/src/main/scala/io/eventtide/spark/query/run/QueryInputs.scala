@@ -174,16 +174,25 @@ private[query] final class QueryInputs private (
     * batch. If the clock has raised it, `reached` follows.
     */
   def closed(watermark: Option[Long], now: Long): Unit = if (countDisorder) {
-    val lowest = Long.MinValue
+    val reached = reachedBy(watermark, now)
     if (watermark.exists(_ > judgingTime.watermarkMicros)) reach(now)
-    val by = watermark.getOrElse(lowest)
-    judgingTime = ReachedTime(math.max(reachedMicros.getOrElse(lowest), by), by)
+    judgingTime = ReachedTime(reached, watermark.getOrElse(Long.MinValue))
+  }
+
+  /** The time that has been reached when a batch closes windows by a watermark. */
+  def reachedBy(watermark: Option[Long], now: Long): Long = {
+    val raised = watermark.filter(_ > judgingTime.watermarkMicros).flatMap(_ => lowestTop(now))
+    (reachedMicros ++ raised ++ watermark).maxOption.getOrElse(Long.MinValue)
   }
 
   /** Raises `reached`, after the rows of a batch. */
   def reach(now: Long): Unit = if (countDisorder) {
+    reachedMicros = (reachedMicros ++ lowestTop(now)).maxOption
+  }
+
+  private def lowestTop(now: Long): Option[Long] = {
     val lowest = combined(inputs.map(input => (input.at(now).isIdle, input.lowestTop(now))))
-    reachedMicros = (reachedMicros ++ lowest.map(Math.floorDiv(_, 1000L) * 1000L)).maxOption
+    lowest.map(Math.floorDiv(_, 1000L) * 1000L)
   }
 
   /** The rows of a batch, without late rows for policies that depend on the lowest time on time. */
