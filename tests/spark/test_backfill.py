@@ -202,6 +202,35 @@ def test_columns_go_by_name_and_missing_ones_are_computed(
     assert len(found[0][1]) == 6  # of two users, up to 29 s
 
 
+def test_a_condition_of_the_stream_holds_for_the_history(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    """Before the columns are parsed, or after; a history must have its columns."""
+    condition, to = F.col("text").contains('"a"'), {"checkpointLocation": str(tmp_path / "to")}
+    lines = [f'{{"ts": "{at(n)}", "user": "{"ab"[n % 2]}"}}' for n in range(50)]
+    raw = spark.createDataFrame([(line,) for line in lines], "text string")
+    event = F.from_json("text", "ts timestamp, user string").alias("event")
+    lines_to_come = spark.readStream.text(str(tmp_path)).withColumnRenamed("value", "text")
+    found = []
+    for number, rows in enumerate(
+        [
+            lines_to_come.where(condition).select(event),
+            lines_to_come.select(event).where("event.user = 'a'"),
+        ]
+    ):
+        results = tmp_path / f"results{number}"
+        results.mkdir()
+        window = et.window(rows).event_time("event.ts", LAG).key_by("event.user")
+        made = window.tumbling("8s").agg(F.count("*").alias("n"))
+        writer = _writer(made, tmp_path / f"checkpoint{number}", results)
+        et.backfill(made, raw, writer).awaitTermination()
+        found.append(read_from(results))
+    assert found[0] == found[1]
+    assert len(found[0][1]) == 3  # of one user, up to 29 s
+    timed = et.with_watermark(lines_to_come.where(condition).select(event), "event.ts", LAG)
+    assert "BACKFILL_FILTER" in _refusal(timed, raw.select(event), **to)
+
+
 @pytest.mark.parametrize(
     ("history", "problem"),
     [

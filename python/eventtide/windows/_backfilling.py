@@ -40,7 +40,7 @@ def backfill(
         A batch with the columns of the stream that the window is over, by name and with the same
         types, in any order. A column that it lacks is computed as the stream computes it, if that
         is possible: a history with the columns ``key`` and ``value`` of Kafka is enough for a
-        stream that parses them.
+        stream that parses them. A condition of the stream holds for its rows too.
     writer : DataStreamWriter
         A writer over the window's `results`, or over a DataFrame derived from them, with all of
         its options, among them a ``checkpointLocation`` that is new. Its trigger is not used.
@@ -57,8 +57,8 @@ def backfill(
         An argument has the wrong type.
     InvalidArgumentError
         The writer does not write the results of this window, or has no checkpoint location. The
-        history is a stream, or lacks a column. The query reads several streams, or its watermark is
-        on the ingestion time.
+        history is a stream, or lacks a column of the stream or of its conditions. The query reads
+        several streams, or its watermark is on the ingestion time.
     EventtideError
         Eventtide refuses the query before it starts. Errors that are detected while it runs, such
         as a checkpoint that a stream has used already, are raised by ``awaitTermination``.

@@ -19,7 +19,7 @@ import io.eventtide.spark.options.OptionReader
   * @param run
   *   the run of the query that has announced this companion
   * @param everyBatch
-  *   whether the query's batches without late rows count too, so that each of them makes a trigger
+  *   whether new batches of the query make a trigger even if none of them has late rows
   * @param skipsMissing
   *   whether a read returns the rest if a part of the log is missing; otherwise it fails
   */
