@@ -10,7 +10,14 @@ import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
 import io.eventtide.kernel.Saved
 import io.eventtide.kernel.disorder.DisorderHistogram
 import io.eventtide.kernel.time.Frame
-import io.eventtide.kernel.window.{LateRule, Profile, Sliding, WindowGenerators, WindowShape, WindowSpec}
+import io.eventtide.kernel.window.{
+  LateRule,
+  Profile,
+  Sliding,
+  WindowGenerators,
+  WindowShape,
+  WindowSpec
+}
 
 final class WindowCompletenessSuite
     extends AnyFunSuite
@@ -124,10 +131,15 @@ final class WindowCompletenessSuite
     val disorder = new DisorderHistogram
     disorder.addInOrder(50)
     disorder.add(10, 50)
-    state.observe(ClosingBatch(0, 0, Some(-1), reached = 0), rowsOf(onTime = 150), disorder)
-    state.observe(ClosingBatch(1, 0, Some(-1), 0), rowsOf(late = 700), new DisorderHistogram)
-    state.observe(ClosingBatch(2, 0, Some(1), 10), rowsOf(late = 50), new DisorderHistogram)
-    assert(share(state, 20, 10) === 0.2 +- 0.06) // those of batch 1 if a window has closed before
+    state.observe(ClosingBatch(0, 0, None, reached = 0), rowsOf(onTime = 1), disorder)
+    state.observe(ClosingBatch(1, 0, Some(1), 10), new FrameRows, new DisorderHistogram)
+    val rows = Seq(150L -> 0L, 0L -> 700L, 0L -> 50L)
+    rows.zipWithIndex.foreach { case ((onTime, late), i) =>
+      val boundary = if (i < 2) 1L else 2L
+      val batch = ClosingBatch(2L + i, 0, Some(boundary), reached = 20)
+      state.observe(batch, rowsOf(onTime, late, frame = 1), new DisorderHistogram)
+    }
+    assert(share(state, 30, 20) === 1 - 800.0 / 1001 +- 1e-9) // 750 of 901, and a half of 100
   }
 
   test("a row on time counts as missing for the sliding windows that have closed") {
@@ -164,11 +176,11 @@ private object WindowCompletenessSuite {
   def share(state: WindowCompleteness, reached: Long, start: Long): Double =
     state.sharesAt(reached).of(start, start + 10)
 
-  /** Rows of the first frame. */
-  def rowsOf(onTime: Long = 0, late: Long = 0): FrameRows = {
+  /** Rows of a frame. */
+  def rowsOf(onTime: Long = 0, late: Long = 0, frame: Long = 0): FrameRows = {
     val rows = new FrameRows
-    if (onTime > 0) rows.onTime.add(0, onTime)
-    if (late > 0) rows.late.add(0, late)
+    if (onTime > 0) rows.onTime.add(frame, onTime)
+    if (late > 0) rows.late.add(frame, late)
     rows
   }
 
