@@ -45,6 +45,27 @@ final class LateTargetByKeySuite extends AnyFunSuite with RocksSession {
       assert(model.lags.size > 5)
       assert(model.late > 0.02 * model.rows && model.late < 0.06 * model.rows)
     }
+
+  for (ofRows <- Seq(false, true))
+    test(s"rows within the gap of their session need no lag, a gap for each row: $ofRows") {
+      val script = Script(spark, "ts timestamp, key string, gap string") { stream =>
+        val target = WatermarkPolicy.withLateTarget("5%", "1h", "0s")
+        val keyed = Eventtide.window(stream).eventTime("ts", target).keyBy(col("key"))
+        val timed = keyed.watermarkScope("key").keyIdleTimeout("2h")
+        val sessions =
+          if (ofRows) timed.session(col("gap"))
+          else timed.session("30m")
+        sessions.agg(count(lit(1)).as("n")).results
+      }
+      def row(minute: Int) =
+        Row(text(Begin + minute * 60 * Second), "a", "30 minutes")
+      try {
+        script.rows(row(20))
+        (1 to 3).foreach(_ => script.rows(row(10), row(20)))
+        assert(script.results().isEmpty)
+        assert(script.rows(row(51)).results().map(_.getLong(2)).toSeq == Seq(7L))
+      } finally script.close()
+    }
 }
 
 private object LateTargetByKeySuite {
