@@ -65,6 +65,31 @@ def test_a_restart_gives_the_same(tmp_path: Path) -> None:
     assert run("one", restarts=False) == run("many", restarts=True)
 
 
+def test_the_column_says_what_completeness_says(tmp_path: Path) -> None:
+    """Also when the clock releases a substream that was behind."""
+
+    def query(events: DataFrame) -> DataFrame:
+        timed = et.window(events).event_time(
+            "ts", LAG, substream="user", substream_idle_timeout="30s"
+        )
+        counts = timed.tumbling("10s").agg(F.count("*").alias("n"))
+        return counts.results.withColumn("share", et.expected_share())
+
+    with Script(query, EVENTS, checkpoint=str(tmp_path)) as script:
+        for second in range(10, 60, 5):
+            rows = [(at(second), "a"), (at(second - 7), "a"), (at(second / 2), "b")]
+            script.rows(rows)
+        script.clock("+20s").rows([(at(65), "a")]).clock("+15s").rows([(at(66), "a")])
+        script.clock("+1s").rows([(at(67), "a")])
+        found = {row["window"].end: row["share"] for row in script.results()}
+        told = et.completeness(script.streaming_query).collect()
+    known = {row["window"].end: row for row in told if row["expected_missing"] is not None}
+    assert len(known) > 4
+    for end, row in known.items():
+        share = row["rows"] / (row["rows"] + row["expected_missing"])
+        assert found[end] == pytest.approx(share)
+
+
 def test_a_drained_query_lacks_nothing(spark: SparkSession, tmp_path: Path) -> None:
     """After its last row, each window has all of its rows."""
     with Script(shared, EVENTS, session=spark, checkpoint=str(tmp_path)) as script:
