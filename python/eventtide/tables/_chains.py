@@ -78,18 +78,15 @@ class Chains:
 
     def overlapping(self, results: DataFrame, spans: DataFrame) -> DataFrame:
         """Return the results that overlap a span of their key."""
-        return self._joined(results, spans, "left_semi")
+        return self._joined(results, spans, _overlap(), "left_semi")
 
     def apart(self, results: DataFrame, spans: DataFrame) -> DataFrame:
         """Return the results that overlap no span of their key."""
-        return self._joined(results, spans, "left_anti")
+        return self._joined(results, spans, _overlap(), "left_anti")
 
     def absent(self, results: DataFrame, others: DataFrame) -> DataFrame:
         """Return the results whose window and key are absent from others."""
-        other = others.select(self._key(others).alias(_OTHER_KEY), F.col(_WINDOW).alias(_OTHER))
-        keyed = results.withColumn(_KEY, self._key(results))
-        same = F.col(_KEY).eqNullSafe(F.col(_OTHER_KEY)) & (F.col(_WINDOW) == F.col(_OTHER))
-        return keyed.join(other, same, "left_anti").drop(_KEY)
+        return self._joined(results, others, F.col(_WINDOW) == F.col(_OTHER), "left_anti")
 
     def merged(self, results: DataFrame) -> DataFrame:
         """Return the results that overlap, or touch, an earlier one of their key."""
@@ -99,13 +96,14 @@ class Chains:
         found = results.withColumn(_KEY, self._key(results)).withColumn(_OTHER, reached)
         return found.where(F.col(_OTHER) >= F.col(_WINDOW)["start"]).drop(_KEY, _OTHER)
 
-    def _joined(self, results: DataFrame, spans: DataFrame, how: str) -> DataFrame:
-        other = spans.select(self._key(spans).alias(_OTHER_KEY), F.col(_WINDOW).alias(_OTHER))
-        mine, its = F.col(_WINDOW), F.col(_OTHER)
-        overlap = (mine["start"] < its["end"]) & (its["start"] < mine["end"])
+    def _joined(
+        self, results: DataFrame, others: DataFrame, windows: Column, how: str
+    ) -> DataFrame:
+        """Join results with others of the same key, by their windows."""
+        other = others.select(self._key(others).alias(_OTHER_KEY), F.col(_WINDOW).alias(_OTHER))
         keyed = results.withColumn(_KEY, self._key(results))
         same = F.col(_KEY).eqNullSafe(F.col(_OTHER_KEY))
-        return keyed.join(other, same & overlap, how).drop(_KEY)
+        return keyed.join(other, same & windows, how).drop(_KEY)
 
     def _key(self, like: DataFrame, values: dict[str, Column] | None = None) -> Column:
         """Return the key of rows as one value that can be compared."""
@@ -118,3 +116,8 @@ class Chains:
     @property
     def _columns(self) -> Sequence[str]:
         return [_WINDOW, *map(backquoted, self.keys)]
+
+
+def _overlap() -> Column:
+    mine, its = F.col(_WINDOW), F.col(_OTHER)
+    return (mine["start"] < its["end"]) & (its["start"] < mine["end"])

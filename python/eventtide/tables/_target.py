@@ -17,8 +17,7 @@ from eventtide.errors import CheckpointError, refused
 from eventtide.observe._checkpoint import read_checkpoint
 from eventtide.observe._location import located
 from eventtide.tables._chains import Chains
-from eventtide.windows._profiles import PROFILES
-from eventtide.windows._repairing import final_window
+from eventtide.windows._repairing import final_window, late_rule
 from eventtide.windows._shapes import Framed
 from eventtide.windows._unframed import Session
 
@@ -152,7 +151,7 @@ def _check_window(window: WindowBuilder) -> None:
     if of.key_idle_timeout or of.emit or of.late_updates:
         problem = "has windows that close by idleness, or that have several results"
         allowed = "a window that a watermark closes, without triggers"
-    elif of.watermark_scope and not (_late_row_is_of_closed(of)):
+    elif of.watermark_scope and not _late_row_is_of_closed(of):
         problem = "has windows by key that may be open when a row is late"
         allowed = "tumbling windows by key under late_rule('window_closed')"
     else:
@@ -174,7 +173,7 @@ def _late_row_is_of_closed(of: Settings) -> bool:
     shape = of.shape
     if not isinstance(shape, Framed) or shape.frames > 1:
         return False
-    return (of.late_rule or PROFILES[of.profile or shape.profile].late) != "behind_watermark"
+    return late_rule(of, shape) != "behind_watermark"
 
 
 def _check_windows(session: SparkSession, of: Target) -> None:

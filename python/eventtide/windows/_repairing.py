@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from eventtide.windows._settings import Settings
 
-__all__ = ["final_window", "may_miss_some", "repair", "without_maximum"]
+__all__ = ["final_window", "late_rule", "may_miss_some", "repair", "without_maximum"]
 
 _FIX = "et.repair(results, late, window, source=rows)"
 
@@ -131,8 +131,12 @@ def may_miss_some(settings: Settings) -> bool:
     shape = settings.shape
     if not isinstance(shape, Framed) or shape.frames == 1:
         return False
-    rule = settings.late_rule or PROFILES[settings.profile or shape.profile].late
-    return rule not in {"behind_watermark", "frame_closed"}
+    return late_rule(settings, shape) not in {"behind_watermark", "frame_closed"}
+
+
+def late_rule(settings: Settings, shape: Framed) -> str:
+    """Return the rule by which a row is late."""
+    return settings.late_rule or PROFILES[settings.profile or shape.profile].late
 
 
 def final_window(window: WindowBuilder) -> WindowBuilder:
