@@ -37,6 +37,7 @@ ORDER = (
     "policies",
     "targets",
     "shares",
+    "lab",
     "substreams",
     "recovery",
     "late_log",

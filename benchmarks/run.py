@@ -16,6 +16,7 @@ import bench_curves
 import bench_engines
 import bench_floor
 import bench_keys
+import bench_lab
 import bench_large_state
 import bench_late_log
 import bench_latency
@@ -45,6 +46,7 @@ BENCHES: dict[str, Callable[..., Iterable[Figure]]] = {
     "cores": bench_cores.run,
     "curves": bench_curves.run,
     "keys": bench_keys.run,
+    "lab": bench_lab.run,
     "large_state": bench_large_state.run,
     "late_log": bench_late_log.run,
     "latency": bench_latency.run,

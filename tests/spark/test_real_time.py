@@ -87,8 +87,6 @@ def test_the_lowest_partition_holds_the_watermark_of_the_query(
     code = example(broker, tmp_path / "checkpoint").replace('    .watermark_scope("key")\n', "")
     code = code.replace('"orders"', '"orders2"').replace('"counts"', '"counts2"')
     code = code.replace("SparkSession.builder", SESSION)
-    subscribed = '.option("subscribe", "orders2")'
-    code = code.replace(subscribed, subscribed + '.option("startingOffsets", "earliest")')
     broker.send("orders2", 0, *(f"{at(second)},a" for second in (0, 45, 90)))
     broker.send("orders2", 1, f"{at(1)},a")
     with running(code, tmp_path):
@@ -191,9 +189,15 @@ def running(code: str, folder: Path) -> Iterator[None]:
 
 
 def example(broker: Broker, folder: Path) -> str:
-    """Return the example of the page, with this broker and a checkpoint in a folder."""
+    """Return the example of the page, with this broker and a checkpoint in a folder.
+
+    It takes all rows: a query that starts "from now" does so some time after `start` returns.
+    """
     [block] = blocks(PAGE)
     code = block.code.replace("localhost:9092", broker.address)
+    subscribed = '.option("subscribe", "orders")'
+    assert subscribed in code
+    code = code.replace(subscribed, subscribed + '.option("startingOffsets", "earliest")')
     return code.replace("/data/counts", str(folder))
 
 
