@@ -15,7 +15,7 @@ from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING, Any
 
-from tests.chaos.healing_victim import OUTCOME, WINDOWS
+from tests.chaos.healing_victim import OUTCOME, WINDOWS, beside
 from tests.chaos.kills import ENOUGH, MOST, Victim
 from tests.chaos.worker import TrialError
 
@@ -52,8 +52,9 @@ def _trial(folder: Path, seed: int, most: int) -> dict[str, Any]:
     except TrialError as broken:
         violations = [str(broken)]
     shutil.rmtree(folder, ignore_errors=True)
+    kind = f"{WINDOWS[seed % len(WINDOWS)].__name__}, {table}"
     return {
-        "kind": f"{WINDOWS[seed % len(WINDOWS)].__name__}, {table}",
+        "kind": f"{kind}, at once" if beside(seed) else kind,
         "seed": seed,
         "kills": kills,
         "violations": violations,

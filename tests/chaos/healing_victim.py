@@ -1,8 +1,9 @@
 """A query and the healing of its table, in a process of their own, on Spark 4.1.
 
 ``python -m tests.chaos.healing_victim FOLDER TABLE SEED`` adds one part of the archive after the
-other: for each, it runs the query to the end of the rows, and then a cycle of the healing. It goes
-on where the folder says. At the end it writes what the table has, and what the batch query gives.
+other: for each, it runs the query to the end of the rows, and then a cycle of the healing. With
+some seeds a cycle also runs beside the query. It goes on where the folder says. At the end it
+writes what the table has, and what the batch query gives.
 """
 
 from __future__ import annotations
@@ -40,7 +41,10 @@ def main() -> int:
             continue
         if not (job.archive / f"{number}.json").exists():
             job.write(number, rows)
-        job.run()
+        query = job.start()
+        if beside(seed) and number > 0:
+            job.heal()
+        query.awaitTermination()
         job.heal()
         done.touch()
     proof = job.prove()
@@ -54,6 +58,11 @@ def main() -> int:
     (folder / OUTCOME).write_text(json.dumps(outcome), encoding="utf-8")
     spark.stop()
     return 0
+
+
+def beside(seed: int) -> bool:
+    """Tell whether the table is healed while the query writes into it, too."""
+    return seed // len(WINDOWS) % 4 > 1
 
 
 def _rows(rows: DataFrame) -> list[str]:

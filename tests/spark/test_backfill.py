@@ -135,16 +135,22 @@ def test_a_history_that_was_read_is_not_read_again(spark: SparkSession, tmp_path
     assert sorted(_all(before) + _all(after)) == wanted
 
 
-def test_a_stream_waits_for_the_end_of_its_history(spark: SparkSession, tmp_path: Path) -> None:
-    """The stream does not begin from an offset of the history."""
+@pytest.mark.parametrize("batch", [0, 1])
+@pytest.mark.parametrize("committed", [False, True])
+def test_a_stream_waits_for_the_end_of_its_history(
+    spark: SparkSession, tmp_path: Path, batch: int, *, committed: bool
+) -> None:
+    """The stream does not begin from an offset of the history, which ends after any kill."""
     run = Run(spark, tmp_path)
     run.backfill()
-    for batch in (1, 0):
-        set_back(tmp_path, batch, ())
-        with pytest.raises(CheckpointError, match=r"BACKFILL_UNFINISHED.*until it ends"):
-            run.stream()
+    wanted = run.stream()
+    set_back(tmp_path, batch + committed, ())
+    if committed:
+        (tmp_path / f"offsets/{batch + 1}").unlink()
+    with pytest.raises(CheckpointError, match=r"BACKFILL_UNFINISHED.*until it ends"):
+        run.stream()
     run.backfill()
-    assert run.stream()
+    assert _all(run.stream()) == _all(wanted)
 
 
 def test_a_history_comes_before_the_stream(spark: SparkSession, tmp_path: Path) -> None:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from eventtide.windows import WindowBuilder
     from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql.streaming.query import StreamingQuery
 
     from tests.spark.tables import Table
 
@@ -101,13 +102,16 @@ class Job:
 
     def run(self) -> None:
         """Run the query over what it has not read yet."""
+        self.start().awaitTermination()
+
+    def start(self) -> StreamingQuery:
+        """Start the query over what it has not read yet."""
         counts = self.window(self.spark.readStream.schema(ARCHIVE).json(str(self.archive)))
         into = counts.results.writeStream.option("checkpointLocation", self.checkpoint)
         into = into.trigger(availableNow=True)
         if self.kind == "iceberg":
-            into.toTable(self.table, format="iceberg").awaitTermination()
-        else:
-            into.format("delta").start(f"{self.folder}/results").awaitTermination()
+            return into.toTable(self.table, format="iceberg")
+        return into.format("delta").start(f"{self.folder}/results")
 
     def read(self, spark: SparkSession) -> DataFrame:
         """Return all rows."""

@@ -17,8 +17,8 @@ import io.eventtide.spark.checkpoint.{HistoryMark, OffsetFiles}
 
 /** A batch as the source of the first batches of a query, which then goes on with its stream.
   *
-  * Batch 0 has all rows. Batches 1 and 2 have none: the first closes windows by the watermark of the
-  * rows, and both have an offset that Spark reads as "no offset". Spark continues from the offsets
+  * Batch 0 has all rows. Two batches without rows follow: the first closes windows by the watermark of
+  * the rows, and both have an offset that Spark reads as "no offset". Spark continues from the offsets
   * of the last two batches, so the stream begins where its own options say.
   *
   * It is a source of Spark's first API, because such a source returns any plan as its rows.
@@ -39,16 +39,22 @@ private[spark] final class HistorySource(session: SparkSession, rows: LogicalPla
     throw new UnsupportedOperationException("latestOffset(Offset, ReadLimit) is used")
 
   override def latestOffset(start: OffsetV2, limit: ReadLimit): OffsetV2 = start match {
-    case null => if (wasRead) null else Rows
+    case null => continued
     case NoOffset(_) => NoOffset(2)
     case _ => NoOffset(1)
   }
 
-  // Without a start, either nothing or everything was read.
-  private def wasRead: Boolean = {
+  // Without a start, this run is the first one, or it continues after a batch without rows: if that
+  // was the first of the two, the second is missing. Null is the end.
+  private def continued: OffsetV2 = {
     val query = StreamExecutionAccess.starting()
+    val root = new Path(query.checkpointRoot)
     val conf = query.session.sessionState.newHadoopConf()
-    new OffsetFiles(new Path(query.checkpointRoot), conf).lastBatch.nonEmpty
+    new OffsetFiles(root, conf).lastBatch match {
+      case None => Rows
+      case Some(last) if new HistoryMark(root, conf).isInHistory(last) => NoOffset(2)
+      case _ => null
+    }
   }
 
   override def getBatch(start: Option[Offset], end: Offset): DataFrame =
