@@ -41,14 +41,15 @@ def test_the_charts_are_fresh(made: dict[str, Any]) -> None:
     assert {file.name for file in (ROOT / "docs/img").glob("bench-*")} == set(drawn)
     assert {file.stem for file in RESULTS.glob("*.json")} - set(made["CHARTS"]) == {
         "connect",
+        "lab",
     }
 
 
 def test_the_page_has_few_words_outside_of_its_tables(made: dict[str, Any]) -> None:
-    """At most 2 800, folded text included; a picture has its first sentence once more."""
+    """At most 2 850, folded text included; a picture has its first sentence once more."""
     lines = made["page"](RESULTS).splitlines()
     text = " ".join(line for line in lines if not line.startswith(("|", "![")))
-    assert len(text.split()) <= 2800
+    assert len(text.split()) <= 2850
 
 
 def test_every_benchmark_has_a_place_on_the_page(
