@@ -23,7 +23,6 @@ final class FrameCounts(most: Int) extends Externalizable {
   private var frames = new Array[Long](First)
   private var counts = new Array[Long](First) // 0 in a free place
   private var shift = java.lang.Long.numberOfLeadingZeros(First - 1L)
-  private var last = 0 // the place of the last frame: the next row is often of the same one
   private var used = 0
   private var top = Long.MinValue
   private var isComplete = true
@@ -37,13 +36,11 @@ final class FrameCounts(most: Int) extends Externalizable {
   /** Whether rows of further frames have not been counted. */
   def incomplete: Boolean = !isComplete
 
-  def add(frame: Long): Unit =
-    if (frames(last) == frame && counts(last) != 0) counts(last) += 1 else add(frame, 1)
+  def add(frame: Long): Unit = add(frame, 1)
 
   def add(frame: Long, rows: Long): Unit = {
     var at = (frame * Golden >>> shift).toInt
     while (counts(at) != 0 && frames(at) != frame) at = (at + 1) & (counts.length - 1)
-    last = at
     if (counts(at) != 0) counts(at) += rows else insert(at, frame, rows)
   }
 
@@ -64,7 +61,6 @@ final class FrameCounts(most: Int) extends Externalizable {
     counts = new Array[Long](oldFrames.length * 2)
     shift -= 1
     used = 0
-    last = 0
     var at = 0
     while (at < oldCounts.length) {
       if (oldCounts(at) != 0) add(oldFrames(at), oldCounts(at))
