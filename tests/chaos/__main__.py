@@ -32,13 +32,16 @@ def main() -> int:
     parser.add_argument("trials", type=int, nargs="?", help="at most; all that is left by default")
     parser.add_argument("--seed", type=int, default=7)
     parser.add_argument("--kinds", type=int, default=99, help="at most, chosen by the seed")
+    parser.add_argument(
+        "--kind", choices=KINDS, action="append", help="only these kinds of queries"
+    )
     parser.add_argument("--workers", type=int, default=1, help="trials at once, where they can be")
     parser.add_argument("--seconds", type=float, default=1e9, help="no new trial after so long")
     parser.add_argument("--figures", type=Path, default=FOLDER, help="the folder that keeps them")
     options = parser.parse_args()
     run = import_module(f"tests.chaos.{CAMPAIGNS[options.campaign]}").command
     limits = Limits(
-        chosen(options.kinds, options.seed),
+        options.kind or chosen(options.kinds, options.seed),
         options.seed,
         options.trials,
         time.monotonic() + options.seconds,

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 from dataclasses import dataclass
+from importlib.metadata import version
 from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -67,6 +69,15 @@ def commit() -> str:
     return git("log", "-1", "--abbrev=10", "--format=%h", "--", *engine) + ("+" if changed else "")
 
 
+def java() -> str:
+    """Return the version of the Java that queries run on."""
+    home = os.environ.get("JAVA_HOME")
+    command = [str(Path(home) / "bin/java") if home else "java", "-version"]
+    said = subprocess.run(command, capture_output=True, text=True, check=True).stderr  # noqa: S603 - our own arguments
+    found = re.search(r'version "([^"]+)"', said)
+    return found[1] if found else said
+
+
 class Figures:
     """The trials of a campaign, which go on where they were left.
 
@@ -81,7 +92,7 @@ class Figures:
     def __init__(self, campaign: str, folder: Path = FOLDER) -> None:
         self.file = folder / f"{campaign}.jsonl"
         self.added = 0
-        self._commit = commit()
+        self._about = {"commit": commit(), "spark": version("pyspark"), "java": java()}
 
     def trials(self) -> list[Trial]:
         """Return the last trial of each case; a line that was cut off counts for nothing."""
@@ -105,8 +116,8 @@ class Figures:
         yield from count(max((trial["seed"] + 1 for trial in trials), default=first))
 
     def add(self, **trial: Any) -> Trial:
-        """Write down a trial, with the commit."""
-        made = {"commit": self._commit, **trial}
+        """Write down a trial, with the engine that ran it."""
+        made = {**self._about, **trial}
         self.added += 1
         self.file.parent.mkdir(parents=True, exist_ok=True)
         with self.file.open("a", encoding="utf-8") as out:

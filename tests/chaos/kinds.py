@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 import eventtide as et
@@ -12,12 +13,13 @@ from eventtide.storm import StormWindow
 from pyspark.sql import functions as F  # noqa: N812 - PySpark's own convention
 
 from tests.chaos import streams
+from tests.unit.own_policies import Trimmed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
 
-    from eventtide import WindowBuilder
+    from eventtide import WatermarkPolicy, WindowBuilder
     from pyspark.sql import Column, DataFrame, SparkSession
 
     Made = tuple[WindowBuilder | None, DataFrame]
@@ -150,10 +152,31 @@ def _sessions(events: DataFrame) -> WindowBuilder:
     return window.key_idle_timeout("30s", clock="event_time").agg(*lists())
 
 
+def _late_sessions(events: DataFrame) -> WindowBuilder:
+    window = _window(events, substream="user").session("4s").allowed_lateness("2s")
+    threes = et.WindowTrigger.every_rows(3)
+    return window.emit("at_window_end", threes, late_updates=True).agg(*lists())
+
+
 def _counts(events: DataFrame) -> WindowBuilder:
     window = et.window(events).event_time("ts", WatermarkPolicies.max_event_time())
     window = window.key_by("user", "site").by_count(5, every=2)
     return window.key_idle_timeout("30s", clock="event_time").agg(*lists())
+
+
+def _count_panes(events: DataFrame) -> WindowBuilder:
+    window = et.window(events).event_time("ts", WatermarkPolicies.max_event_time())
+    window = window.key_by("user", "site").by_count(5)
+    window = window.key_idle_timeout("30s", clock="event_time")
+    return window.emit("at_window_end", et.WindowTrigger.every_rows(2)).agg(*lists())
+
+
+def _under(policy: WatermarkPolicy) -> Callable[[DataFrame], WindowBuilder]:
+    def made(events: DataFrame) -> WindowBuilder:
+        window = et.window(events).event_time("ts", policy, substream="user")
+        return window.key_by("user", "site").tumbling("10s").agg(*numbers())
+
+    return made
 
 
 def _of_keys(scope: str) -> Callable[[DataFrame], WindowBuilder]:
@@ -216,6 +239,10 @@ KINDS: dict[str, Kind] = {
     "calendar": Kind(_of(_calendar), stretch=3600),
     "sessions": Kind(_of(_sessions)),
     "counts": Kind(_of(_counts), changelog=False),
+    "late sessions": Kind(_of(_late_sessions), changelog=False),
+    "count panes": Kind(_of(_count_panes)),
+    "python policy": Kind(_of(_under(Trimmed(timedelta(seconds=3))))),
+    "late target": Kind(_of(_under(WatermarkPolicies.with_late_target("5%", max_lag="10s")))),
     "time of keys": Kind(_of(_of_keys("key"))),
     "time of groups": Kind(_of(_of_keys("site")), changelog=False),
     "storm": Kind(_of(_storm)),
