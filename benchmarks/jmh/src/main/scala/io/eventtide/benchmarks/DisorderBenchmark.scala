@@ -36,11 +36,14 @@ class DisorderBenchmark {
     val shift = events.nextPass()
     var i = 0
     while (i < Events.Count) {
-      val time = events.time(i) + shift
-      stats.add(time)
-      if (time < reached) disorder.add(reached - time)
-      if (i % Events.Pause == 0) reached = stats.max
-      i += 1
+      val pause = i + Events.Pause
+      while (i < pause) {
+        val time = events.time(i) + shift
+        stats.add(time)
+        if (time < reached) disorder.add(reached - time)
+        i += 1
+      }
+      reached = stats.max
     }
     stats.max + disorder.rows
   }

@@ -25,11 +25,18 @@ final class DisorderHistogram extends Externalizable {
   import DisorderHistogram._
 
   private var rowsOf = NoSteps // replaced by the first row: many tasks count no disorder
-  private var total = 0L
   private var highest = 0L
 
-  /** The number of rows. */
-  def rows: Long = total
+  /** The number of rows: the sum over all steps. */
+  def rows: Long = {
+    var sum = 0L
+    var step = 0
+    while (step < rowsOf.length) {
+      sum += rowsOf(step)
+      step += 1
+    }
+    sum
+  }
 
   /** The highest disorder so far, exactly; rows that `halve` has removed count too. */
   def longest: Long = highest
@@ -41,14 +48,12 @@ final class DisorderHistogram extends Externalizable {
     if (disorder > highest) highest = disorder
     if (rowsOf.length == 0) allocate()
     rowsOf(stepOf(disorder)) += count
-    total += count
   }
 
   /** Adds rows without disorder. */
   def addInOrder(count: Long): Unit = {
     if (rowsOf.length == 0) allocate()
     rowsOf(0) += count
-    total += count
   }
 
   private def allocate(): Unit = rowsOf = new Array[Long](Steps)
@@ -60,7 +65,6 @@ final class DisorderHistogram extends Externalizable {
       rowsOf(step) += other.rowsOf(step)
       step += 1
     }
-    total += other.total
     highest = math.max(highest, other.highest)
   }
 
@@ -69,18 +73,15 @@ final class DisorderHistogram extends Externalizable {
 
   /** Halves the rows of each step, rounded down, so that earlier rows count less than later ones. */
   def halve(): Unit = {
-    total = 0
     var step = 0
     while (step < rowsOf.length) {
       rowsOf(step) >>= 1
-      total += rowsOf(step)
       step += 1
     }
   }
 
   def clear(): Unit = {
     java.util.Arrays.fill(rowsOf, 0L)
-    total = 0
     highest = 0
   }
 
@@ -110,7 +111,7 @@ final class DisorderHistogram extends Externalizable {
       val beyond = Clamped.subtract(disorder, after).toDouble / length
       missing += rows * math.max(0.0, math.min(beyond, 1.0))
     }
-    missing / total
+    missing / rows
   }
 
   /** Visits the steps that have rows, from the lowest disorder to the highest one. */
@@ -151,7 +152,6 @@ final class DisorderHistogram extends Externalizable {
     while (left > 0) {
       step += Varint.read(in).toInt
       rowsOf(step) = Varint.read(in)
-      total += rowsOf(step)
       left -= 1
     }
   }
