@@ -24,6 +24,9 @@ CAMPAIGNS = {
 }
 """The campaigns, and the module of each."""
 
+OF_KINDS = "exhaustive", "random", "executors", "drivers"
+"""The campaigns whose queries are of `KINDS`."""
+
 
 def main() -> int:
     """Run a campaign, keep its figures and say what failed."""
@@ -31,14 +34,15 @@ def main() -> int:
     parser.add_argument("campaign", choices=CAMPAIGNS)
     parser.add_argument("trials", type=int, nargs="?", help="at most; all that is left by default")
     parser.add_argument("--seed", type=int, default=7)
-    parser.add_argument("--kinds", type=int, default=99, help="at most, chosen by the seed")
-    parser.add_argument(
-        "--kind", choices=KINDS, action="append", help="only these kinds of queries"
-    )
+    some = parser.add_mutually_exclusive_group()
+    some.add_argument("--kinds", type=int, default=99, help="at most, chosen by the seed")
+    some.add_argument("--kind", choices=KINDS, action="append", help="of queries; may be repeated")
     parser.add_argument("--workers", type=int, default=1, help="trials at once, where they can be")
     parser.add_argument("--seconds", type=float, default=1e9, help="no new trial after so long")
     parser.add_argument("--figures", type=Path, default=FOLDER, help="the folder that keeps them")
     options = parser.parse_args()
+    if options.kind and options.campaign not in OF_KINDS:
+        parser.error(f"--kind is for the campaigns {', '.join(OF_KINDS)}")
     run = import_module(f"tests.chaos.{CAMPAIGNS[options.campaign]}").command
     limits = Limits(
         options.kind or chosen(options.kinds, options.seed),

@@ -154,9 +154,10 @@ def executors(group: int) -> list[int]:
 
 def command(campaign: str, figures: Figures, limits: Limits) -> list[Trial]:
     """Kill as often as the command line says, the queries of one seed after the other."""
+    failed = {trial["seed"]: trial["kind"] for trial in figures.trials() if trial["violations"]}
 
     def trial(judge: Worker, folder: Path, seed: int, most: int) -> dict[str, Any]:
-        kind = limits.kinds[seed % len(limits.kinds)]
+        kind = failed.get(seed, limits.kinds[seed % len(limits.kinds)])
         return Killed(campaign, kind, seed, most).trial(judge, folder)
 
     return seed_by_seed(trial, figures, limits)

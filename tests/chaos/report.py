@@ -57,7 +57,7 @@ def table(folder: Path = FOLDER) -> str:
 
 def _commits(trials: list[Trial]) -> str:
     counted = Counter(each["commit"].rstrip("+") for each in trials)
-    return ", ".join(f"`{name[:7]}`" for name, _ in counted.most_common(3)) or "none yet"
+    return ", ".join(f"`{name[:7]}`" for name, _ in counted.most_common()) or "none yet"
 
 
 def with_table(text: str, lines: str) -> str:

@@ -68,7 +68,11 @@ final class FrameCounts(most: Int) extends Externalizable {
     }
   }
 
+  // Frames in the order of another table, in a small one, would all seek the same places.
+  private def reserve(size: Int): Unit = while (size * 2 > counts.length) grow()
+
   def merge(other: FrameCounts): Unit = {
+    reserve(math.min(other.used, most))
     other.foreach((frame, rows) => add(frame, rows))
     top = math.max(top, other.top)
     isComplete &&= other.isComplete
@@ -96,7 +100,9 @@ final class FrameCounts(most: Int) extends Externalizable {
   override def readExternal(in: ObjectInput): Unit = {
     isComplete = in.readBoolean()
     top = in.readLong()
-    (0 until in.readInt()).foreach(_ => add(in.readLong(), Varint.read(in)))
+    val size = in.readInt()
+    reserve(size)
+    (0 until size).foreach(_ => add(in.readLong(), Varint.read(in)))
   }
 }
 

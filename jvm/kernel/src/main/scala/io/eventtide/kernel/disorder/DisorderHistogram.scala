@@ -107,9 +107,9 @@ final class DisorderHistogram extends Externalizable {
     */
   def shareAfter(length: Long, after: Long): Double = {
     var missing = 0.0
-    foreach { (disorder, rows) =>
+    foreach { (disorder, count) =>
       val beyond = Clamped.subtract(disorder, after).toDouble / length
-      missing += rows * math.max(0.0, math.min(beyond, 1.0))
+      missing += count * math.max(0.0, math.min(beyond, 1.0))
     }
     missing / rows
   }
