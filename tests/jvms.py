@@ -1,12 +1,21 @@
-"""What the JVMs below a process are waiting for."""
+"""The Java of the tests, and what the JVMs below a process are waiting for."""
 
 from __future__ import annotations
 
+import os
+import shutil
 import subprocess
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+
+def java() -> str:
+    """Return the command of Java: that of JAVA_HOME, or the one on the PATH."""
+    home = os.environ.get("JAVA_HOME")
+    return str(Path(home) / "bin" / "java") if home else shutil.which("java") or "java"
 
 
 def threads(process: int | str) -> Iterator[tuple[str, str]]:

@@ -12,6 +12,8 @@ from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from tests.jvms import java
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -69,13 +71,11 @@ def commit() -> str:
     return git("log", "-1", "--abbrev=10", "--format=%h", "--", *engine) + ("+" if changed else "")
 
 
-def java() -> str:
+def java_version() -> str:
     """Return the version of the Java that queries run on."""
-    home = os.environ.get("JAVA_HOME")
-    command = [str(Path(home) / "bin/java") if home else "java", "-version"]
-    said = subprocess.run(command, capture_output=True, text=True, check=True).stderr  # noqa: S603 - our own arguments
-    found = re.search(r'version "([^"]+)"', said)
-    return found[1] if found else said
+    run = subprocess.run([java(), "-version"], capture_output=True, text=True, check=True)  # noqa: S603 - our own Java
+    found = re.search(r'version "([^"]+)"', run.stderr)
+    return found[1] if found else "unknown"
 
 
 class Figures:
@@ -92,7 +92,7 @@ class Figures:
     def __init__(self, campaign: str, folder: Path = FOLDER) -> None:
         self.file = folder / f"{campaign}.jsonl"
         self.added = 0
-        self._about = {"commit": commit(), "spark": version("pyspark"), "java": java()}
+        self._about = {"commit": commit(), "spark": version("pyspark"), "java": java_version()}
 
     def trials(self) -> list[Trial]:
         """Return the last trial of each case; a line that was cut off counts for nothing."""
@@ -121,7 +121,7 @@ class Figures:
         self.added += 1
         self.file.parent.mkdir(parents=True, exist_ok=True)
         with self.file.open("a", encoding="utf-8") as out:
-            out.write(json.dumps(made, sort_keys=True) + "\n")
+            out.write(json.dumps(made, sort_keys=True).replace(f"{ROOT}/", "") + "\n")
             out.flush()
             os.fsync(out.fileno())
         return made

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import os
 import signal
 import socket
 import subprocess
 import time
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from confluent_kafka import Consumer, KafkaException, Producer, TopicPartition
@@ -15,10 +13,12 @@ from confluent_kafka.admin import AdminClient
 from confluent_kafka.cimpl import NewPartitions, NewTopic
 
 from tests.jars import BROKER
+from tests.jvms import java
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from concurrent.futures import Future
+    from pathlib import Path
 
     from pyspark.sql import DataFrame, SparkSession
     from typing_extensions import Self
@@ -203,10 +203,9 @@ class Broker:
         return True
 
     def _java(self, *command: str) -> subprocess.Popen[bytes]:
-        java = Path(os.environ["JAVA_HOME"], "bin", "java") if "JAVA_HOME" in os.environ else "java"
         with (self._folder / "output").open("ab") as output:
             return subprocess.Popen(  # noqa: S603
-                [java, "-Xmx512m", "-cp", f"{BROKER}/*", *command],
+                [java(), "-Xmx512m", "-cp", f"{BROKER}/*", *command],
                 stdout=output,
                 stderr=output,
                 cwd=self._folder,

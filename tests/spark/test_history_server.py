@@ -16,6 +16,7 @@ import eventtide as et
 import pyspark
 import pytest
 
+from tests.jvms import java
 from tests.pages import ROOT
 from tests.spark.browser import BROWSER, shown
 from tests.spark.kafka import PATIENCE
@@ -49,7 +50,6 @@ def tab(log: Path) -> Iterator[str]:
     """Return the address of the tab in a history server."""
     port = free_port()
     paths = f"{JARS}/*:{et.jar_path()}"
-    java = Path(os.environ["JAVA_HOME"], "bin/java") if "JAVA_HOME" in os.environ else "java"
     settings = {
         "spark.history.fs.logDirectory": log.as_uri() + "/log",
         "spark.history.ui.port": str(port),
@@ -58,7 +58,7 @@ def tab(log: Path) -> Iterator[str]:
     opened = ["java.base/sun.nio.ch", "java.base/java.nio", "java.base/java.lang"]
     opens = [f"--add-opens={package}=ALL-UNNAMED" for package in opened]
     server = subprocess.Popen(  # noqa: S603 - Spark's own program
-        [str(java), *opens, *options, "-cp", paths, SERVER],
+        [java(), *opens, *options, "-cp", paths, SERVER],
         env={**os.environ, "SPARK_LOCAL_IP": "127.0.0.1"},
     )
     try:
