@@ -2,6 +2,7 @@ package io.eventtide.spark.source
 
 import java.util.{Collections, Map => JMap, Optional}
 
+import org.apache.spark.SparkContext
 import org.apache.spark.sql.connector.read.streaming.{
   Offset,
   PartitionOffset,
@@ -28,8 +29,11 @@ import io.eventtide.spark.spi.{NumberedStream, TickSource}
   * machine's clock: Spark polls each one after the source of its input, and takes the batch's
   * timestamp after the last one.
   */
-private[spark] final class ClockStream(query: QueryWatermark, leads: Boolean)
-    extends NumberedStream
+private[spark] final class ClockStream(
+    query: QueryWatermark,
+    context: SparkContext,
+    leads: Boolean
+) extends NumberedStream
     with SupportsRealTimeMode
     with TickSource
     with ReportsSourceMetrics {
@@ -64,7 +68,10 @@ private[spark] final class ClockStream(query: QueryWatermark, leads: Boolean)
 
   override def initialOffset: Offset = LongOffset(0L)
 
-  override def stop(): Unit = if (leads) QueryWatermarks.detach(query)
+  override def stop(): Unit = if (leads) {
+    QueryWatermarks.detach(query)
+    QueryTab.recordEnd(context, query.runId)
+  }
 
   override def planInputPartitions(start: Offset, end: Offset): Array[InputPartition] = Array.empty
 
@@ -90,7 +97,8 @@ private object ClockStream {
   def open(): ClockStream = {
     val starting = StreamExecutionAccess.starting()
     val query = QueryWatermarks.attach(starting)
-    QueryTab.attach(starting.session.sparkContext)
-    new ClockStream(query, leads = query.claimClock())
+    val context = starting.session.sparkContext
+    QueryTab.attach(context)
+    new ClockStream(query, context, leads = query.claimClock())
   }
 }

@@ -1,5 +1,7 @@
 package io.eventtide.spark.query.ui
 
+import java.util.UUID
+
 import scala.util.control.NonFatal
 
 import org.apache.spark.SparkContext
@@ -18,11 +20,17 @@ private[spark] object QueryTab extends Logging {
   def attach(context: SparkContext): Unit =
     try {
       ScriptedTab.attach(context, TabPage.of(() => queries))
-      HistoryTab.record(context, RecordEveryMs)(
-        () => queries.filter(_.isRunning).map(state),
-        run => queries.find(_.id == run).map(state)
-      )
+      HistoryTab.record(context, RecordEveryMs)(() => queries.filter(_.isRunning).map(state))
     } catch { case NonFatal(failure) => logWarning("Spark's UI has no tab Eventtide.", failure) }
+
+  /** Writes the last state of a run to the event log. The run's own thread does, when it ends: a
+    * listener would be too late in an application that stops at once.
+    */
+  def recordEnd(context: SparkContext, run: UUID): Unit =
+    try queries.filter(_.id == run.toString).foreach(of => HistoryTab.write(context, state(of)))
+    catch {
+      case NonFatal(failure) => logWarning("The event log lacks a query's last state.", failure)
+    }
 
   private def queries: Seq[TabQuery] =
     QueryWatermarks.all.sortBy(_.title).map(TabQuery.of)

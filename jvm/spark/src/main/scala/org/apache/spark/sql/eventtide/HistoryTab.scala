@@ -52,30 +52,26 @@ abstract class HistoryTab extends AppHistoryServerPlugin {
 object HistoryTab {
   private val recorded = Collections.newSetFromMap(new WeakHashMap[SparkContext, JBoolean])
 
-  /** Has states written to the event log: those of running queries at most once in `everyMs`, and that
-    * of a query when it has ended. Does nothing if the application has no event log, or at a second
-    * call.
-    *
-    * @param running
-    *   the present states of the queries that run
-    * @param ended
-    *   the last state of a query, by its run; None for a query without a state
+  /** Has the present states of the queries that run written to the event log, at most once in
+    * `everyMs`. Does nothing if the application has no event log, or at a second call.
     */
-  def record(context: SparkContext, everyMs: Long)(
-      running: () => Seq[TabState],
-      ended: String => Option[TabState]
-  ): Unit =
-    if (
-      context.conf.getBoolean("spark.eventLog.enabled", defaultValue = false) &&
-      recorded.synchronized(recorded.add(context))
-    ) context.addSparkListener(new TabRecorder(context, everyMs, running, ended))
+  def record(context: SparkContext, everyMs: Long)(running: () => Seq[TabState]): Unit =
+    if (hasLog(context) && recorded.synchronized(recorded.add(context))) {
+      context.addSparkListener(new TabRecorder(context, everyMs, running))
+    }
+
+  /** Writes a state to the event log, if the application has one. */
+  def write(context: SparkContext, state: TabState): Unit =
+    if (hasLog(context)) context.listenerBus.post(state)
+
+  private def hasLog(context: SparkContext) =
+    context.conf.getBoolean("spark.eventLog.enabled", defaultValue = false)
 }
 
 private final class TabRecorder(
     context: SparkContext,
     everyMs: Long,
-    running: () => Seq[TabState],
-    ended: String => Option[TabState]
+    running: () => Seq[TabState]
 ) extends SparkListener {
   private var nextMs = Long.MinValue
 
@@ -83,8 +79,6 @@ private final class TabRecorder(
     case _: StreamingQueryListener.QueryProgressEvent if nowMs >= nextMs =>
       nextMs = nowMs + everyMs
       running().foreach(context.listenerBus.post)
-    case last: StreamingQueryListener.QueryTerminatedEvent =>
-      ended(last.runId.toString).foreach(context.listenerBus.post)
     case _ => ()
   }
 
