@@ -42,7 +42,7 @@ import eventtide as et
 from pyspark.sql import functions as F
 
 def plan(spark):
-    events = spark.readStream.schema("ts timestamp, key string").json(".")
+    events = spark.readStream.schema("ts timestamp, key string").json("{source}")
     timed = et.window(events).event_time("ts", et.WatermarkPolicies.with_fixed_lag("9s"))
     return timed.key_by("key").tumbling("{size}").agg(F.count("*").alias("n"))
 """
@@ -91,8 +91,8 @@ def here(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> Callable[..., 
 
 def test_the_doctor_on_a_running_query(at_hand: Path, here: Callable[..., Any]) -> None:
     """What it holds; whether a plan fits; 1 when it does not."""
-    (at_hand / "job.py").write_text(JOB.format(size="10s"), encoding="utf-8")
-    (at_hand / "other_job.py").write_text(JOB.format(size="15s"), encoding="utf-8")
+    (at_hand / "job.py").write_text(JOB.format(size="10s", source=at_hand), encoding="utf-8")
+    (at_hand / "other_job.py").write_text(JOB.format(size="15s", source=at_hand), encoding="utf-8")
     with Script(windowed, EVENTS) as script:
         script.rows(ROWS).rows([(at(2), "a")])
         counting = ("--plan", "job:plan", "--count-windows")
@@ -142,7 +142,7 @@ def test_a_timeline_draws_some_rows(at_hand: Path, here: Callable[..., Any]) -> 
 
 def test_the_doctor_answers_as_json(at_hand: Path, here: Callable[..., Any]) -> None:
     """One object with the fields of the report, and the same exit code."""
-    (at_hand / "json_job.py").write_text(JOB.format(size="10s"), encoding="utf-8")
+    (at_hand / "json_job.py").write_text(JOB.format(size="10s", source=at_hand), encoding="utf-8")
     with Script(windowed, EVENTS) as script:
         script.rows(ROWS).rows([(at(2), "a")])
         alone = here("doctor", script.checkpoint, "--json")
@@ -270,7 +270,7 @@ def test_a_plan_that_cannot_be_made_is_told_from_one_that_does_not_fit(
     spark: SparkSession, at_hand: Path, monkeypatch: pytest.MonkeyPatch, folder: str, said: str
 ) -> None:
     """As where the command runs on a machine that does not see what the job reads."""
-    job = JOB.format(size="10s").replace('json(".")', f'json("{folder}")')
+    job = JOB.format(size="10s", source=folder)
     (at_hand / "far_away.py").write_text(job, encoding="utf-8")
     monkeypatch.delitem(sys.modules, "far_away", raising=False)
     with pytest.raises(BadParameter, match=f"'far_away:plan', which fails: .*{said}"):

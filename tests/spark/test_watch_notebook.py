@@ -26,14 +26,15 @@ timed = et.with_watermark(rows, "timestamp", lag)
 query = timed.writeStream.format("noop").queryName("visits").start()
 
 
-def stop_after(batches):
-    first = et.progress(query).batch_id
-    while et.progress(query).batch_id < first + batches:
+def stop_after(watermarks):
+    seen = set()
+    while len(seen - {None}) < watermarks:
+        seen.add(et.progress(query).emitted)
         time.sleep(0.05)
     query.stop()
 
 
-threading.Thread(target=stop_after, args=(3,)).start()
+threading.Thread(target=stop_after, args=(2,)).start()
 """
 WATCHES = "et.watch(query, every='50ms')"
 ENDS = "print(f'{et.progress(query).emitted:%Y-%m-%d %H:%M:%S}')"
