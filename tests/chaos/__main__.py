@@ -9,8 +9,9 @@ from importlib import import_module
 from pathlib import Path
 from random import Random
 
+from tests.chaos import own_policies
 from tests.chaos.figures import FOLDER, Figures, Limits
-from tests.chaos.kinds import KINDS
+from tests.chaos.kinds import KINDS, OURS
 
 CAMPAIGNS = {
     "exhaustive": "exhaustive",
@@ -21,10 +22,13 @@ CAMPAIGNS = {
     "realtime": "realtime",
     "realtime-executors": "realtime",
     "healing": "healing",
+    "connect": "remote",
+    "kafka": "brokers",
+    "pipelines": "pipelines",
 }
 """The campaigns, and the module of each."""
 
-OF_KINDS = "exhaustive", "random", "executors", "drivers"
+OF_KINDS = "exhaustive", "random", "executors", "drivers", "connect"
 """The campaigns whose queries are of `KINDS`."""
 
 
@@ -51,6 +55,8 @@ def main() -> int:
         time.monotonic() + options.seconds,
         options.workers,
     )
+    if own_policies.KIND in limits.kinds:
+        own_policies.make()
     figures = Figures(options.campaign, options.figures)
     failed = run(options.campaign, figures, limits)
     for trial in failed:
@@ -60,9 +66,9 @@ def main() -> int:
 
 
 def chosen(number: int, seed: int) -> list[str]:
-    """Return `number` kinds of queries, in the order of their definition."""
-    some = Random(seed).sample(list(KINDS), min(number, len(KINDS)))  # noqa: S311 - test data
-    return [kind for kind in KINDS if kind in some]
+    """Return `number` of our kinds of queries, in the order of their definition."""
+    some = Random(seed).sample(OURS, min(number, len(OURS)))  # noqa: S311 - test data
+    return [kind for kind in OURS if kind in some]
 
 
 def say(text: str) -> None:

@@ -9,7 +9,8 @@ late rows, by number and one by one; the index has the ledger's total, also wher
 compacted; every file that is named is there with its length; no watermark in the offset log is
 below the one before; a handler was given the late rows of each batch; no error is without a name;
 a plain restart suffices; the doctor names a problem when files and books do not fit; each window
-with results is once among the closed windows, with the rows of its results.
+with results is once among the closed windows, with the rows of its results; a stream of the closed
+windows has the same.
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 WORD = 48  # bits of `w0`, `w1` and so on, which stand for ids
 IDENTITY = ("window", "user", "site", "pane_index", "pane_timing", "trigger", "is_last")
 SHOWN = 3
+PLACE = "followed"  # what a stream of closed windows was given
 
 
 @dataclass(frozen=True)
@@ -68,6 +70,8 @@ def check(folder: Path, quiet: Path, outcome: Outcome, *, logs: bool = True) -> 
         return [*found, f"plain restart: {outcome.restart}"]
     found += _results(folder, quiet)
     found += _completeness(folder, outcome.doctor.get("complete"))
+    if (quiet / PLACE).exists():
+        found += _followed(folder / PLACE, outcome.doctor["complete"])
     found += watermarks(folder / "checkpoint")
     broken: list[str] = []
     if logs:
@@ -123,6 +127,15 @@ def _completeness(folder: Path, closed: list[tuple[str, int]] | None) -> Iterato
     for window in sorted(told.keys() | given.keys()):
         if told[window] != given[window]:
             yield f"completeness: {window} has {told[window]} rows, its results {given[window]}"
+
+
+def _followed(folder: Path, closed: list[tuple[str, int]]) -> Iterator[str]:
+    rows = [json.loads(row) for runs in results(folder).values() for row in runs[0]]
+    got = Counter((json.dumps(row["window"]), row["rows"]) for row in rows)
+    wanted = Counter((json.dumps(json.loads(window)), rows) for window, rows in closed)
+    for name, windows in ("missing", wanted - got), ("unexpected", got - wanted):
+        if windows:
+            yield f"followed: {sum(windows.values())} windows {name}, such as {min(windows)}"
 
 
 def _identity(row: str) -> str:

@@ -16,7 +16,8 @@ from random import Random
 from typing import TYPE_CHECKING, Any
 
 from tests.chaos.healing_victim import OUTCOME, WINDOWS, beside
-from tests.chaos.kills import ENOUGH, MOST, Victim
+from tests.chaos.kills import ENOUGH, MOST
+from tests.chaos.processes import Victim
 from tests.chaos.worker import TrialError
 
 if TYPE_CHECKING:
@@ -57,6 +58,7 @@ def _trial(folder: Path, seed: int, most: int) -> dict[str, Any]:
         "kind": f"{kind}, at once" if beside(seed) else kind,
         "seed": seed,
         "kills": kills,
+        "recoveries": victim.recoveries,
         "violations": violations,
         "seconds": round(time.monotonic() - at, 1),
     }

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     Made = tuple[WindowBuilder | None, DataFrame]
 
 LAG = WatermarkPolicies.with_fixed_lag("3s")  # which goes by rows alone, as often as they are read
+OF_A_JAR = WatermarkPolicies.from_jar("limited_lag", lag="3s", limit="20000 days")
 WORD = 48  # bits of a number that stand for ids
 
 
@@ -52,6 +53,10 @@ class Kind:
         How many batches of its stream it reads at once, as its history, before the others.
     logs : bool
         Whether it has a late log, so that each row is in a window or in there.
+    follows : bool
+        Whether another query reads the windows that it closes, as a stream.
+    stock : bool
+        Whether it is stock Spark's alone, which is killed to compare how long it takes after that.
     """
 
     make: Callable[[Sequence[DataFrame], Path], Made]
@@ -64,6 +69,8 @@ class Kind:
     changelog: bool = True
     history: int = 0
     logs: bool = True
+    follows: bool = False
+    stock: bool = False
 
     def sources(self, folder: Path, seed: int) -> list[Path]:
         """Write the streams of a trial, if they are not there, and return their files."""
@@ -231,6 +238,15 @@ def _of_spark(inputs: Sequence[DataFrame], _: Path) -> Made:
     return None, timed.groupBy(window, "user", "site").agg(*numbers())
 
 
+def _stock(size: str, every: str) -> Callable[[Sequence[DataFrame], Path], Made]:
+    def made(inputs: Sequence[DataFrame], _: Path) -> Made:
+        window = F.window("ts", size, every)
+        timed = inputs[0].withWatermark("ts", "3 seconds")
+        return None, timed.groupBy(window, "user", "site").agg(*numbers())
+
+    return made
+
+
 KINDS: dict[str, Kind] = {
     "tumbling": Kind(_of(_tumbling)),
     "sliding": Kind(_of(_sliding), changelog=False),
@@ -241,6 +257,7 @@ KINDS: dict[str, Kind] = {
     "counts": Kind(_of(_counts), changelog=False),
     "late sessions": Kind(_of(_late_sessions), changelog=False),
     "count panes": Kind(_of(_count_panes)),
+    "scala policy": Kind(_of(_under(OF_A_JAR))),
     "python policy": Kind(_of(_under(Trimmed(timedelta(seconds=3))))),
     "late target": Kind(_of(_under(WatermarkPolicies.with_late_target("5%", max_lag="10s")))),
     "time of keys": Kind(_of(_of_keys("key"))),
@@ -251,7 +268,12 @@ KINDS: dict[str, Kind] = {
     "history": Kind(_of(_sliding), history=4),
     "handler": Kind(_handler),
     "late_to": Kind(_late_to),
+    "followed": Kind(_of(_sliding), follows=True),
     "two windows": Kind(_two_windows, inputs=2, changelog=False),
     "two inputs": Kind(_two_inputs, inputs=2),
     "spark": Kind(_of_spark, logs=False),
+    "stock tumbling": Kind(_stock("10 seconds", "10 seconds"), logs=False, stock=True),
+    "stock sliding": Kind(_stock("12 seconds", "4 seconds"), logs=False, stock=True),
 }
+
+OURS = [name for name, kind in KINDS.items() if not kind.stock]

@@ -14,20 +14,22 @@ import tempfile
 import time
 from collections import Counter
 from contextlib import ExitStack, contextmanager
+from functools import partial
 from pathlib import Path
 from random import Random
 from threading import Event, Thread
 from typing import TYPE_CHECKING, Any
 
 from tests.chaos import streams
-from tests.chaos.kills import MOST, Victim, seed_by_seed
+from tests.chaos.kills import MOST, seed_by_seed
+from tests.chaos.processes import Victim
 from tests.chaos.realtime_checker import Left, check
 from tests.chaos.timely import KINDS
 from tests.chaos.worker import TrialError
 from tests.spark.kafka import Broker
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from tests.chaos.figures import Figures, Limits, Trial
     from tests.chaos.worker import Worker
@@ -36,6 +38,7 @@ PAUSE = 0.06  # seconds from row to row
 BATCHES = 600  # of the stream: more than are sent in any trial
 LONGEST = 1.2  # seconds from the last file to a kill: more than a batch takes
 EXECUTORS = "realtime-executors"
+MODULE = "tests.chaos.realtime_victim"
 
 
 class Feed:
@@ -102,9 +105,11 @@ class RealTimeVictim(Victim):
 class Disturbed:
     """A window of a seed, whose drivers or executors are killed, up to a number of times."""
 
+    _kinds: tuple[str, ...] = tuple(KINDS)
+
     def __init__(self, broker: Broker, campaign: str, seed: int, most: int) -> None:
         self._broker, self._campaign, self._seed = broker, campaign, seed
-        self._kind = list(KINDS)[seed % len(KINDS)]
+        self._kind = self._kinds[seed % len(self._kinds)]
         self._random = Random(seed)  # noqa: S311 - test data
         self._most = min(self._random.randrange(3, MOST + 1), most)
         self._runs = Counter[str]()
@@ -116,7 +121,7 @@ class Disturbed:
         self._broker.create(source, 2)
         self._broker.create(sink, 1)
         about = self._kind, self._broker.address, source, sink
-        victim = RealTimeVictim(folder, *about, module="tests.chaos.realtime_victim")
+        victim = self._victim(folder, *about)
         feed = Feed(self._broker, source, self._seed, folder / "end")
         about_rows: dict[str, Any] = {}
         try:
@@ -133,6 +138,7 @@ class Disturbed:
             feed.finish()
         shutil.rmtree(folder, ignore_errors=True)
         about_runs = {"kills": self._runs.pop("kills", 0), "runs": dict(self._runs)}
+        about_runs["recoveries"] = victim.recoveries
         return {
             "kind": self._kind,
             "seed": self._seed,
@@ -141,6 +147,9 @@ class Disturbed:
             "violations": violations,
             "seconds": round(time.monotonic() - at, 1),
         }
+
+    def _victim(self, folder: Path, *about: str) -> RealTimeVictim:
+        return RealTimeVictim(folder, *about, module=MODULE)
 
     def _lived(self, victim: RealTimeVictim, feed: Feed) -> str | None:
         if self._campaign == EXECUTORS:
@@ -155,8 +164,11 @@ class Disturbed:
         feed.finish()
         return victim.finish()
 
+    def _in_micro_batches(self) -> bool:
+        return KINDS[self._kind].changes_mode and self._random.random() < 0.25
+
     def _run(self, victim: RealTimeVictim) -> str | None:
-        micro = KINDS[self._kind].changes_mode and self._random.random() < 0.25
+        micro = self._in_micro_batches()
         options = ["--micro"] if micro else []
         self._runs["micro" if micro else "real time"] += 1
         if self._random.random() < 0.2:
@@ -171,10 +183,17 @@ class Disturbed:
 
 def command(campaign: str, figures: Figures, limits: Limits) -> list[Trial]:
     """Kill as often as the command line says, the windows of one seed after the other."""
+    return with_broker(partial(Disturbed, campaign=campaign), figures, limits)
+
+
+def with_broker(
+    disturbed: Callable[..., Disturbed], figures: Figures, limits: Limits
+) -> list[Trial]:
+    """Make the trials beside a broker; `disturbed` takes it, a seed and the number of kills."""
     with _broker() as broker:
 
         def trial(judge: Worker, folder: Path, seed: int, most: int) -> dict[str, Any]:
-            return Disturbed(broker, campaign, seed, most).trial(judge, folder)
+            return disturbed(broker, seed=seed, most=most).trial(judge, folder)
 
         return seed_by_seed(trial, figures, limits)
 

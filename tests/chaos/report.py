@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
+from statistics import quantiles
 from typing import TYPE_CHECKING
 
 from tests.chaos.figures import FOLDER, ROOT, Figures
+from tests.chaos.kinds import KINDS, OURS
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -24,7 +26,25 @@ CAMPAIGNS = {
     "realtime": "real-time mode: `kill -9` of the driver",
     "realtime-executors": "real-time mode: `kill -9` of an executor",
     "healing": "`kill -9` of a query and the healing of its table",
+    "connect": "Spark Connect: `kill -9` of the client or the server",
+    "pipelines": "pipelines: `kill -9` of a run or of the server",
+    "kafka": "`kill -9` of the driver, of Kafka's broker, or of both",
 }
+FAULTS = {
+    "halt": "the process dies in it",
+    "throw": "it fails, or takes effect and reports an error",
+    "interrupt": "the query is stopped in it",
+    "stall": "it takes long",
+    "stale": "a listing shows what is gone",
+}
+OF_KINDS = ("exhaustive", "random", "executors", "drivers")
+STOCK = [name for name in KINDS if name not in OURS]
+RECOVERIES = {
+    "tumbling and sliding windows": ("tumbling", "sliding"),
+    "the same on stock Spark": STOCK,
+    "all kinds": OURS,
+}
+JUDGED = "failures", "share, 95 % bound"
 
 
 def upper_bound(trials: int, failures: int) -> float | None:
@@ -37,22 +57,76 @@ def upper_bound(trials: int, failures: int) -> float | None:
 
 
 def table(folder: Path = FOLDER) -> str:
-    """Return the lines of the table, from the figures of a folder."""
-    lines = [
-        "| what happens | trials | kinds of query | failures | share, 95 % bound | commit |",
-        "|---|---|---|---|---|---|",
-    ]
-    for campaign, title in CAMPAIGNS.items():
-        trials = [each for each in Figures(campaign, folder).trials() if each.get("reached", True)]
-        number = sum(each.get("kills", 1) for each in trials)
-        failures = sum(bool(each["violations"]) for each in trials)
-        bound = upper_bound(number, failures)
-        share = "—" if bound is None else f"{100 * bound:.1f} %"
-        kinds = len({each["kind"] for each in trials if "kind" in each})
+    """Return the tables, from the figures of a folder."""
+    made = {name: happened(name, folder) for name in CAMPAIGNS}
+    parts = [_campaigns(made), _faults(made["exhaustive"]), _kinds(made), recovery(folder)]
+    return "\n\n".join(part for part in parts if part)
+
+
+def happened(campaign: str, folder: Path) -> list[Trial]:
+    """Return the trials of a campaign in which something happened to a query of ours."""
+    trials = Figures(campaign, folder).trials()
+    return [each for each in trials if each.get("reached", True) and each["kind"] not in STOCK]
+
+
+def _campaigns(made: dict[str, list[Trial]]) -> str:
+    lines = [_head("what happens", "trials", "kinds of query", *JUDGED, "hours", "commit")]
+    for campaign, trials in made.items():
+        number, kinds = count(trials), len({each["kind"] for each in trials})
         of = f" in {len(trials)} queries" if number > len(trials) else ""
-        cells = [title, f"{number:,}{of}", f"{kinds}", f"{failures:,}", share, _commits(trials)]
-        lines.append(f"| {' | '.join(cells)} |")
+        hours = f"{sum(each['seconds'] for each in trials) / 3600:.1f}"
+        about = CAMPAIGNS[campaign], f"{number:,}{of}", f"{kinds}"
+        lines.append(_line(*about, *_judged(trials), hours, _commits(trials)))
     return "\n".join(lines)
+
+
+def _faults(trials: list[Trial]) -> str:
+    lines = [_head("fault of a file call", "trials", *JUDGED)]
+    for fault, title in FAULTS.items():
+        of = [each for each in trials if each["fault"] == fault]
+        lines.append(_line(title, f"{count(of):,}", *_judged(of)))
+    return "\n".join(lines)
+
+
+def _kinds(made: dict[str, list[Trial]]) -> str:
+    columns = ("faults", "drivers killed", "executors killed", "two drivers")
+    lines = [_head("kind of query", *columns, *JUDGED)]
+    for kind in OURS:
+        of = [[each for each in made[name] if each["kind"] == kind] for name in OF_KINDS]
+        judged = _judged([each for trials in of for each in trials])
+        lines.append(_line(kind, *(f"{count(trials):,}" for trials in of), *judged))
+    return "\n".join(lines)
+
+
+def recovery(folder: Path) -> str:
+    """Return how long queries took after a kill to commit a batch; nothing if none has."""
+    trials = Figures("random", folder).trials()
+    lines = [_head("the first batch after a `kill -9`", "restarts", "p50", "p99")]
+    for title, of in RECOVERIES.items():
+        took = [one for each in trials if each["kind"] in of for one in each.get("recoveries", [])]
+        if len(took) > 1:
+            at = quantiles(took, n=100, method="inclusive")
+            lines.append(_line(title, f"{len(took):,}", f"{at[49]:.1f} s", f"{at[98]:.1f} s"))
+    return "\n".join(lines) if len(lines) > 1 else ""
+
+
+def count(trials: list[Trial]) -> int:
+    """Return how many kills there were, or trials where nothing was killed."""
+    return sum(each.get("kills", 1) for each in trials)
+
+
+def _judged(trials: list[Trial]) -> tuple[str, str]:
+    failures = sum(bool(each["violations"]) for each in trials)
+    bound = upper_bound(count(trials), failures)
+    return f"{failures:,}", "—" if bound is None else f"{100 * bound:.1f} %"
+
+
+def _line(*cells: str) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+def _head(*cells: str) -> str:
+    return f"{_line(*cells)}\n|{'---|' * len(cells)}"
 
 
 def _commits(trials: list[Trial]) -> str:

@@ -9,6 +9,7 @@ from pathlib import Path
 import eventtide as et
 from pyspark.sql import SparkSession
 
+from tests.chaos import own_policies
 from tests.jars import ARCHIVE, BESIDE_SPARK, CHAOS, FIRST, SHARED_CLASSES
 
 ROOT = Path(__file__).parents[2]
@@ -45,10 +46,7 @@ FILE_MANAGER = f"{_STREAMING}.checkpointFileManagerClass"
 
 
 # Of a query in real-time mode: short batches, from Kafka to Kafka.
-REAL_TIME = {
-    f"{_STREAMING}.realTimeMode.minBatchDuration": "500",
-    "spark.jars": ",".join(BESIDE_SPARK),
-}
+REAL_TIME = {f"{_STREAMING}.realTimeMode.minBatchDuration": "500"}
 
 
 def session(
@@ -71,6 +69,9 @@ def session(
     builder = SparkSession.builder.master(master).appName("eventtide-chaos")
     for key, value in (SETTINGS | REAL_TIME if real_time else SETTINGS).items():
         builder = builder.config(key, value)
+    own = [str(own_policies.jar())] if own_policies.jar().exists() else []
+    if jars := [*own, *(BESIDE_SPARK if real_time else [])]:
+        builder.config("spark.jars", ",".join(jars))
     if faults:
         builder.config(FILE_MANAGER, "io.eventtide.chaos.ChaosFiles")
     builder.config(

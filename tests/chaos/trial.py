@@ -15,6 +15,8 @@ from pyspark import InheritableThread
 from pyspark.sql import functions as F  # noqa: N812 - PySpark's own convention
 
 from tests.chaos import kinds
+from tests.chaos.follower import Follower
+from tests.chaos.results import keep
 from tests.chaos.session import CHANGELOG, NO_DATA, RETAIN
 
 if TYPE_CHECKING:
@@ -119,6 +121,7 @@ class Run:
         self._faults.alias(folder.name, self.name)
         self._root = f"{scheme}://{self.name if scheme == 'chaos' else ''}"
         self.query: StreamingQuery | None = None
+        self._follower = Follower(spark, folder, self.name) if kinds.KINDS[kind].follows else None
         self._failed: Exception | None = None
         self._starts = InheritableThread(target=self._start, daemon=True)
 
@@ -155,6 +158,8 @@ class Run:
     def wait(self, *, until_reached: bool = False) -> bool:
         """Wait for the end, or until the fault has happened; True if the run is over."""
         while self._starts.is_alive() or (self.query is not None and self.query.isActive):
+            if self._follower is not None:
+                self._follower.follow()
             reached = self.files.awaitReached(20)
             if reached and until_reached:
                 return False
@@ -177,6 +182,8 @@ class Run:
     def end(self) -> Ended:
         """Wait for the end and say how it came."""
         self.wait()
+        if self._follower is not None:
+            self._follower.finish()
         error = self._error()
         steps = dict[str, int]()
         for line in self.files.steps().splitlines():
@@ -214,14 +221,6 @@ def halted(storage: str) -> Fault:
     """Return the halt, in the middle of a stream, that a restart follows."""
     name = "N" if storage == "object_store" else ".N.U.tmp"
     return Fault("halt", f"before create checkpoint/commits/{name}", 5, storage)
-
-
-def keep(folder: Path, run: str, batch: int, rows: list[str]) -> None:
-    """Write down the results of a batch, beside those of other runs of it."""
-    (folder / "results").mkdir(exist_ok=True)
-    part = folder / f"results/.{batch}.{run}"
-    part.write_text("".join(f"{row}\n" for row in sorted(rows)), encoding="utf-8")
-    part.replace(folder / f"results/{batch}.{run}.jsonl")
 
 
 def said(error: Exception) -> str:

@@ -48,6 +48,24 @@ def quiet(tmp_path: Path) -> Path:
     return folder
 
 
+def test_a_stream_of_closed_windows_has_each_once(quiet: Path, tmp_path: Path) -> None:
+    """Not more of them than the query has closed, and not fewer."""
+    closed = DOCTOR | {"complete": [(str(batch), 1) for batch in range(2)]}
+    followed = quiet / "followed/results"
+    followed.mkdir(parents=True)
+    for batch in range(2):
+        (followed / f"{batch}.a.jsonl").write_text(json.dumps({"window": batch, "rows": 1}) + "\n")
+    assert check(quiet, quiet, Outcome(doctor=closed)) == []
+    trial = tmp_path / "trial"
+    shutil.copytree(quiet, trial)
+    (trial / "followed/results/0.a.jsonl").unlink()
+    (trial / "followed/results/2.a.jsonl").write_text('{"window": 1, "rows": 1}\n')
+    assert check(trial, quiet, Outcome(doctor=closed)) == [
+        "followed: 1 windows missing, such as ('0', 1)",
+        "followed: 1 windows unexpected, such as ('1', 1)",
+    ]
+
+
 def late_log(folder: Path, batch: int, rows: list[dict[str, Any]]) -> None:
     """Write the late rows of a batch."""
     made = [{"_batch_id": batch} | row for row in rows]
@@ -326,6 +344,21 @@ def test_the_table_of_the_page_is_fresh() -> None:
     """After new figures, `dev/chaos table` writes it."""
     page = PAGE.read_text("utf-8")
     assert with_table(page, table()) == page
+
+
+def test_recovery_of_stock_spark_is_beside_ours(tmp_path: Path) -> None:
+    """Of the same windows; its trials are no trials of ours."""
+    figures = Figures("random", tmp_path)
+    about = {"violations": [], "seconds": 3600.0, "kills": 2}
+    figures.add(kind="tumbling", seed=1, recoveries=[1.0, 3.0], **about)
+    figures.add(kind="storm", seed=2, recoveries=[9.0], **about)
+    figures.add(kind="stock tumbling", seed=3, recoveries=[2.0, 2.0], **about)
+    lines = table(tmp_path).splitlines()
+    assert "| tumbling and sliding windows | 2 | 2.0 s | 3.0 s |" in lines
+    assert "| the same on stock Spark | 2 | 2.0 s | 2.0 s |" in lines
+    assert "| all kinds | 3 | 3.0 s | 8.9 s |" in lines
+    [kills] = [line for line in lines if line.startswith("| `kill -9` of the driver |")]
+    assert kills.startswith("| `kill -9` of the driver | 4 in 2 queries | 2 | 0 | 52.7 % | 2.0 |")
 
 
 def test_a_page_without_marks_is_refused() -> None:

@@ -1,0 +1,65 @@
+"""Real ``kill -9`` of Kafka's broker and of drivers, in micro-batches from Kafka to Kafka.
+
+A driver is killed alone, with the broker, or some time after the broker, which is started again. In
+between, its query waits for the broker or fails, and so do the results.
+"""
+
+from __future__ import annotations
+
+import subprocess
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+from tests.chaos.realtime import LONGEST, MODULE, Disturbed, RealTimeVictim, with_broker
+from tests.chaos.timely import KINDS
+
+if TYPE_CHECKING:
+    from pathlib import Path
+    from random import Random
+
+    from tests.chaos.figures import Figures, Limits, Trial
+    from tests.spark.kafka import Broker
+
+WAYS = "driver", "both", "broker"
+
+
+class BrokersVictim(RealTimeVictim):
+    """The runs of one query, which may lose its broker."""
+
+    def __init__(self, folder: Path, *about: str, broker: Broker) -> None:
+        super().__init__(folder, *about, module=MODULE)
+        self._broker = broker
+
+    def _end(self, process: subprocess.Popen[bytes], random: Random) -> None:
+        way = random.choice(WAYS)
+        if way == "broker":
+            self._broker.kill()
+            self._broker.start()
+            with suppress(subprocess.TimeoutExpired):
+                process.wait(random.uniform(0, LONGEST))
+        elif way == "both":
+            self._broker.kill()
+        if process.poll() is None:
+            super()._end(process, random)
+        if way == "both":
+            self._broker.start()
+
+
+class WithBroker(Disturbed):
+    """A window of a seed, whose drivers and brokers are killed, up to a number of times."""
+
+    _kinds = tuple(name for name, kind in KINDS.items() if kind.changes_mode)
+
+    def __init__(self, broker: Broker, **about: Any) -> None:
+        super().__init__(broker, "kafka", **about)
+
+    def _victim(self, folder: Path, *about: str) -> RealTimeVictim:
+        return BrokersVictim(folder, *about, broker=self._broker)
+
+    def _in_micro_batches(self) -> bool:
+        return True
+
+
+def command(_: str, figures: Figures, limits: Limits) -> list[Trial]:
+    """Kill as often as the command line says, the windows of one seed after the other."""
+    return with_broker(WithBroker, figures, limits)

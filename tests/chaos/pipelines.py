@@ -1,0 +1,121 @@
+"""Real ``kill -9`` of runs of a declarative pipeline, and of the server under them.
+
+A run reads all files, one in a batch. The table of its flow and the checkpoint are judged as those
+of a query.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, cast
+
+from tests.chaos.kills import seed_by_seed
+from tests.chaos.kinds import KINDS
+from tests.chaos.remote import Remote, RemoteVictim, Servers
+from tests.chaos.remote_table import TABLE
+from tests.chaos.session import ROOT
+from tests.chaos.worker import TrialError
+from tests.jars import PYSPARK
+from tests.spark.pipelines import Project, printed, started
+
+if TYPE_CHECKING:
+    from pathlib import Path
+    from typing import Any
+
+    from tests.chaos.figures import Figures, Limits, Trial
+    from tests.chaos.processes import Victim
+    from tests.chaos.worker import Worker
+
+FLOWS = """
+from pyspark import pipelines as dp
+from pyspark.sql import SparkSession
+from tests.chaos import streams
+from tests.chaos.kinds import KINDS
+
+spark = SparkSession.getActiveSession()
+
+
+@dp.table
+def windows():
+    reader = spark.readStream.schema(streams.SCHEMA).option("maxFilesPerTrigger", 1)
+    return KINDS["{kind}"].make([reader.json("{source}")], None)[1]
+"""
+FLOWN = "tumbling", "sliding", "panes", "sessions", "late sessions", "counts", "time of keys"
+
+
+class PipelineVictim(RemoteVictim):
+    """The runs of one pipeline."""
+
+    def __init__(self, folder: Path, servers: Servers, kind: str, seed: int, database: str) -> None:
+        super().__init__(folder, servers, kind, seed)
+        source = folder / "in"
+        _write(KINDS[kind].sources(folder, seed)[0], source)
+        flows = FLOWS.format(kind=kind, source=source)
+        self._project = Project(folder / "project", database, flows_py=flows)
+        (folder / "checkpoint").symlink_to(self._project.checkpoint(TABLE))
+        self._client()
+
+    def _command(self, *_: str) -> list[str]:
+        specification = str(self._project.folder / "spark-pipeline.yml")
+        command = [str(PYSPARK / "bin/spark-pipelines"), "run", "--spec", specification]
+        return [*command, "--remote", self._servers.url]
+
+    def collect(self) -> None:
+        """Keep what the table has as the results of a batch."""
+        self._client(str(self.folder))
+
+    def _client(self, *folder: str) -> None:
+        about = self._servers.url, self._project.database, *folder
+        printed(started(ROOT, sys.executable, "-m", "tests.chaos.remote_table", *about))
+
+
+def _write(file: Path, folder: Path) -> None:
+    """Write each batch of a stream as a file of its own, one younger than the other."""
+    folder.mkdir()
+    for number, rows in enumerate(file.read_text("utf-8").split("\n\n")):
+        part = folder / f"{number:02}.json"
+        part.write_text(rows, encoding="utf-8")
+        os.utime(part, (1_700_000_000 + number, 1_700_000_000 + number))
+
+
+@dataclass(frozen=True)
+class Pipeline(Remote):
+    """A pipeline of a seed whose runs are killed up to `most` times."""
+
+    def quiet(self, _: Worker, folder: Path) -> Path:
+        """Return the folder of a pipeline that nothing disturbs."""
+        victim = PipelineVictim(folder, self.servers, self.kind, self.seed, f"quiet_{self.seed}")
+        if error := victim.finish():
+            raise TrialError(f"a quiet run: {error}")
+        victim.collect()
+        return folder
+
+    def victim(self, folder: Path) -> PipelineVictim:
+        """Return the runs of the pipeline."""
+        return PipelineVictim(folder, self.servers, self.kind, self.seed, f"killed_{self.seed}")
+
+    def lived(self, victim: Victim) -> tuple[int, str | None]:
+        """Kill it, run it to its end and keep what its table has."""
+        kills, error = super().lived(victim)
+        if error is None:
+            cast("PipelineVictim", victim).collect()
+        return kills, error
+
+
+def command(_: str, figures: Figures, limits: Limits) -> list[Trial]:
+    """Kill as often as the command line says, the pipelines of one seed after the other."""
+
+    def trial(judge: Worker, folder: Path, seed: int, most: int) -> dict[str, Any]:
+        place = folder.parent / f"{seed}-server"
+        with Servers(place, **in_files(place)) as servers:
+            return Pipeline(FLOWN[seed % len(FLOWN)], seed, most, servers).trial(judge, folder)
+
+    return seed_by_seed(trial, figures, limits)
+
+
+def in_files(folder: Path) -> dict[str, str]:
+    """Return settings of a server that knows its tables after a restart."""
+    warehouse = {"spark.sql.warehouse.dir": (folder / "warehouse").as_uri()}
+    return {"spark.sql.catalogImplementation": "hive"} | warehouse

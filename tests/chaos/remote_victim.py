@@ -1,0 +1,65 @@
+"""A client of a query on a Spark Connect server: ``... FOLDER KIND SEED URL``.
+
+It starts the query, which goes on where the checkpoint in the folder says, and waits for its end.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import uuid
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import eventtide as et
+from pyspark.sql import SparkSession
+from pyspark.sql import functions as F  # noqa: N812 - PySpark's own convention
+
+from tests.chaos.kinds import KINDS, read
+from tests.chaos.results import keep
+from tests.chaos.session import CHANGELOG, NO_DATA, RETAIN
+from tests.chaos.trial import said
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+    from pyspark.sql.streaming.query import StreamingQuery
+
+
+def main() -> int:
+    """Run to the end."""
+    parser = argparse.ArgumentParser("remote_victim", description=__doc__)
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("kind")
+    parser.add_argument("seed", type=int)
+    parser.add_argument("url")
+    options = parser.parse_args()
+    spark = SparkSession.builder.remote(options.url).getOrCreate()
+    try:
+        with et.named_errors():
+            _start(spark, options.folder, options.kind, options.seed).awaitTermination()
+    except Exception as error:  # noqa: BLE001 - it is judged
+        sys.stderr.write(f"ENDED {said(error)}\n")
+        return 3
+    return 0
+
+
+def _start(spark: SparkSession, folder: Path, name: str, seed: int) -> StreamingQuery:
+    kind = KINDS[name]
+    spark.conf.set(CHANGELOG, str(kind.changelog).lower())
+    spark.conf.set(NO_DATA, str(kind.logs).lower())
+    spark.conf.set(RETAIN, str(kind.retain))
+    window, results = kind.make([read(spark, each) for each in kind.sources(folder, seed)], folder)
+    take = partial(_take, folder, f"r{uuid.uuid4().hex[:10]}")
+    writer = results.writeStream.foreachBatch(take).trigger(availableNow=True)
+    writer = writer.option("checkpointLocation", (folder / "checkpoint").as_uri())
+    return et.start(window, writer, drain=kind.drains) if window else writer.start()
+
+
+def _take(folder: Path, run: str, rows: DataFrame, batch: int) -> None:
+    """Keep the results of a batch. A worker of the server calls it."""
+    keep(folder, run, batch, [row[0] for row in rows.select(F.to_json(F.struct("*"))).collect()])
+
+
+if __name__ == "__main__":
+    sys.exit(main())
