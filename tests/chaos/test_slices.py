@@ -25,11 +25,14 @@ SEED = "4"
     [
         ("exhaustive", 5, 1),
         ("random", 1, 8),
-        ("executors", 1, 8),
         ("clocks", 1, 15),
-        ("drivers", 1, 1),
         ("realtime", 1, 1),
-        ("realtime-executors", 1, 1),
+        pytest.param("executors", 1, 8, marks=pytest.mark.thorough),
+        pytest.param("drivers", 1, 1, marks=pytest.mark.thorough),
+        pytest.param("realtime-executors", 1, 1, marks=pytest.mark.thorough),
+        pytest.param("connect", 1, 1, marks=pytest.mark.thorough),
+        pytest.param("pipelines", 1, 1, marks=pytest.mark.thorough),
+        pytest.param("kafka", 1, 1, marks=pytest.mark.thorough),
     ],
 )
 def test_nothing_is_lost(tmp_path: Path, campaign: str, trials: int, kinds: int) -> None:
