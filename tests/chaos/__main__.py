@@ -9,9 +9,10 @@ from importlib import import_module
 from pathlib import Path
 from random import Random
 
-from tests.chaos import own_policies
+from tests.chaos import policy_jar
 from tests.chaos.figures import FOLDER, Figures, Limits
 from tests.chaos.kinds import KINDS, OURS
+from tests.chaos.report import OF_KINDS
 
 CAMPAIGNS = {
     "exhaustive": "exhaustive",
@@ -27,9 +28,6 @@ CAMPAIGNS = {
     "pipelines": "pipelines",
 }
 """The campaigns, and the module of each."""
-
-OF_KINDS = "exhaustive", "random", "executors", "drivers", "connect"
-"""The campaigns whose queries are of `KINDS`."""
 
 
 def main() -> int:
@@ -47,6 +45,8 @@ def main() -> int:
     options = parser.parse_args()
     if options.kind and options.campaign not in OF_KINDS:
         parser.error(f"--kind is for the campaigns {', '.join(OF_KINDS)}")
+    if options.campaign != "random" and not set(options.kind or OURS) <= set(OURS):
+        parser.error("stock Spark is for the campaign random, which measures how it recovers")
     run = import_module(f"tests.chaos.{CAMPAIGNS[options.campaign]}").command
     limits = Limits(
         options.kind or chosen(options.kinds, options.seed),
@@ -55,8 +55,8 @@ def main() -> int:
         time.monotonic() + options.seconds,
         options.workers,
     )
-    if own_policies.KIND in limits.kinds:
-        own_policies.make()
+    if options.campaign in OF_KINDS and policy_jar.KIND in limits.kinds:
+        policy_jar.make()
     figures = Figures(options.campaign, options.figures)
     failed = run(options.campaign, figures, limits)
     for trial in failed:

@@ -1,14 +1,14 @@
 """Real ``kill -9`` of Kafka's broker and of drivers, in micro-batches from Kafka to Kafka.
 
-A driver is killed alone, with the broker, or some time after the broker, which is started again. In
-between, its query waits for the broker or fails, and so do the results.
+A driver is killed alone, with the broker, or some time after the broker, which is started again.
 """
 
 from __future__ import annotations
 
 import subprocess
+from collections import Counter
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from tests.chaos.realtime import LONGEST, MODULE, Disturbed, RealTimeVictim, with_broker
 from tests.chaos.timely import KINDS
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from tests.chaos.figures import Figures, Limits, Trial
     from tests.spark.kafka import Broker
 
-WAYS = "driver", "both", "broker"
+WAYS = "driver", "both", "broker first"
 
 
 class BrokersVictim(RealTimeVictim):
@@ -28,11 +28,12 @@ class BrokersVictim(RealTimeVictim):
 
     def __init__(self, folder: Path, *about: str, broker: Broker) -> None:
         super().__init__(folder, *about, module=MODULE)
-        self._broker = broker
+        self._broker, self.killed = broker, Counter[str]()
 
     def _end(self, process: subprocess.Popen[bytes], random: Random) -> None:
         way = random.choice(WAYS)
-        if way == "broker":
+        self.killed[way] += 1
+        if way == "broker first":
             self._broker.kill()
             self._broker.start()
             with suppress(subprocess.TimeoutExpired):
@@ -55,6 +56,9 @@ class WithBroker(Disturbed):
 
     def _victim(self, folder: Path, *about: str) -> RealTimeVictim:
         return BrokersVictim(folder, *about, broker=self._broker)
+
+    def _about(self, victim: RealTimeVictim) -> dict[str, Any]:
+        return {"killed": dict(cast("BrokersVictim", victim).killed)}
 
     def _in_micro_batches(self) -> bool:
         return True

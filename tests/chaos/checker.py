@@ -71,7 +71,7 @@ def check(folder: Path, quiet: Path, outcome: Outcome, *, logs: bool = True) -> 
     found += _results(folder, quiet)
     found += _completeness(folder, outcome.doctor.get("complete"))
     if (quiet / PLACE).exists():
-        found += _followed(folder / PLACE, outcome.doctor["complete"])
+        found += _followed(folder / PLACE, outcome.doctor.get("complete") or [])
     found += watermarks(folder / "checkpoint")
     broken: list[str] = []
     if logs:
@@ -101,9 +101,7 @@ def results(folder: Path) -> dict[int, list[list[str]]]:
 
 def _results(folder: Path, quiet: Path) -> Iterator[str]:
     got, wanted = results(folder), results(quiet)
-    for batch, attempts in got.items():
-        if any(rows != attempts[0] for rows in attempts):
-            yield f"replay: batch {batch} has given {len(attempts)} results that differ"
+    yield from _replays(got)
     # the last run of a batch is as good as any, or the line above says so
     all_got = Counter(row for attempts in got.values() for row in attempts[0])
     all_wanted = Counter(row for attempts in wanted.values() for row in attempts[0])
@@ -111,6 +109,12 @@ def _results(folder: Path, quiet: Path) -> Iterator[str]:
         if rows:
             shown = [_identity(row) for row in list(rows)[:SHOWN]]
             yield f"results: {sum(rows.values())} {name}, such as {'; '.join(shown)}"
+
+
+def _replays(batches: dict[int, list[list[str]]]) -> Iterator[str]:
+    for batch, attempts in batches.items():
+        if any(rows != attempts[0] for rows in attempts):
+            yield f"replay: batch {batch} has given {len(attempts)} results that differ"
 
 
 def _completeness(folder: Path, closed: list[tuple[str, int]] | None) -> Iterator[str]:
@@ -130,6 +134,7 @@ def _completeness(folder: Path, closed: list[tuple[str, int]] | None) -> Iterato
 
 
 def _followed(folder: Path, closed: list[tuple[str, int]]) -> Iterator[str]:
+    yield from _replays(results(folder))
     rows = [json.loads(row) for runs in results(folder).values() for row in runs[0]]
     got = Counter((json.dumps(row["window"]), row["rows"]) for row in rows)
     wanted = Counter((json.dumps(json.loads(window)), rows) for window, rows in closed)

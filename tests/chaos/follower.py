@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -33,28 +32,36 @@ class Follower:
     """
 
     def __init__(self, spark: SparkSession, folder: Path, run: str) -> None:
-        self._spark, self._folder = spark, folder
-        self._take = partial(_take, folder / PLACE, run)
+        self._spark, self._folder, self._run = spark, folder, run
         self._query: StreamingQuery | None = None
 
     def follow(self) -> None:
         """Begin, once the query has committed a batch."""
         commits = self._folder / "checkpoint/commits"
         if self._query is None and any(file.name.isdigit() for file in commits.glob("*")):
-            self._query = self._writer().trigger(processingTime="50 milliseconds").start()
+            writer = self._writer(self._run)
+            self._query = writer.trigger(processingTime="50 milliseconds").start()
 
     def finish(self) -> None:
-        """Read to the end."""
+        """Read to the end; raise what any of it has failed with."""
+        if self._query is not None:
+            failed = self._query.exception()
+            self.stop()
+            if failed is not None:
+                raise failed
+        ended = self._writer(f"{self._run}-end").trigger(availableNow=True).start()
+        ended.awaitTermination()
+
+    def stop(self) -> None:
+        """Stop where it is."""
         if self._query is not None:
             self._query.stop()
-        with suppress(Exception):  # of a run that was halted: the next one follows it
-            self._writer().trigger(availableNow=True).start().awaitTermination()
 
-    def _writer(self) -> DataStreamWriter:
+    def _writer(self, run: str) -> DataStreamWriter:
         reader = self._spark.readStream.format("eventtide-completeness")
         closed = reader.load(checkpoint=(self._folder / "checkpoint").as_uri())
         place = (self._folder / PLACE / "checkpoint").as_uri()
-        writer = closed.writeStream.foreachBatch(self._take)
+        writer = closed.writeStream.foreachBatch(partial(_take, self._folder / PLACE, run))
         return writer.option("checkpointLocation", place)
 
 

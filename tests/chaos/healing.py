@@ -58,7 +58,6 @@ def _trial(folder: Path, seed: int, most: int) -> dict[str, Any]:
         "kind": f"{kind}, at once" if beside(seed) else kind,
         "seed": seed,
         "kills": kills,
-        "recoveries": victim.recoveries,
         "violations": violations,
         "seconds": round(time.monotonic() - at, 1),
     }

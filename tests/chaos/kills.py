@@ -13,7 +13,6 @@ from tests.chaos import kinds
 from tests.chaos.checker import Outcome, check
 from tests.chaos.processes import Victim
 from tests.chaos.quiet import Quiet
-from tests.chaos.worker import TrialError
 from tests.chaos.workers import workers
 
 if TYPE_CHECKING:
@@ -50,6 +49,12 @@ def seed_by_seed(
         return [trial for trials in failed for trial in trials]
 
 
+def kind_of(seed: int, able: list[str], figures: Figures) -> str:
+    """Return the kind of a seed: that with which it has failed, or one of those that are able."""
+    failed = {trial["seed"]: trial["kind"] for trial in figures.trials() if trial["violations"]}
+    return str(failed.get(seed, able[seed % len(able)]))
+
+
 @dataclass(frozen=True)
 class Killed:
     """A query of a seed whose driver is killed up to `most` times."""
@@ -60,22 +65,24 @@ class Killed:
 
     def trial(self, judge: Worker, folder: Path) -> dict[str, Any]:
         """Kill it and judge what is left."""
-        at, victim = time.monotonic(), self.victim(folder / "killed")
-        kills, violations, kind = 0, list[str](), kinds.KINDS[self.kind]
+        at, kind = time.monotonic(), kinds.KINDS[self.kind]
+        kills, violations, about = 0, list[str](), dict[str, Any]()
         try:
             quiet = self.quiet(judge, folder / "quiet")
+            victim = self.victim(folder / "killed")
             kills, error = self.lived(victim)
             doctor = {} if kind.stock else judge.doctor(victim.folder)
             outcome = Outcome(restart=error, doctor=doctor)
             violations = check(victim.folder, quiet, outcome, logs=kind.logs)
-        except TrialError as broken:
+            about = self.about(victim)
+        except RuntimeError as broken:  # of a worker, a server or a victim
             violations = [str(broken)]
         shutil.rmtree(folder, ignore_errors=True)
         return {
             "kind": self.kind,
             "seed": self.seed,
             "kills": kills,
-            **self.about(victim),
+            **about,
             "violations": violations,
             "seconds": round(time.monotonic() - at, 1),
         }
@@ -121,11 +128,9 @@ class Executors(Killed):
 
 def command(campaign: str, figures: Figures, limits: Limits) -> list[Trial]:
     """Kill as often as the command line says, the queries of one seed after the other."""
-    failed = {trial["seed"]: trial["kind"] for trial in figures.trials() if trial["violations"]}
     killed = Executors if campaign == "executors" else Killed
 
     def trial(judge: Worker, folder: Path, seed: int, most: int) -> dict[str, Any]:
-        kind = failed.get(seed, limits.kinds[seed % len(limits.kinds)])
-        return killed(kind, seed, most).trial(judge, folder)
+        return killed(kind_of(seed, limits.kinds, figures), seed, most).trial(judge, folder)
 
     return seed_by_seed(trial, figures, limits)

@@ -7,6 +7,7 @@ of a query.
 from __future__ import annotations
 
 import os
+import subprocess
 import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
@@ -42,6 +43,7 @@ def windows():
     reader = spark.readStream.schema(streams.SCHEMA).option("maxFilesPerTrigger", 1)
     return KINDS["{kind}"].make([reader.json("{source}")], None)[1]
 """
+RUNNING = "is RUNNING"  # what a run prints of a flow
 FLOWN = "tumbling", "sliding", "panes", "sessions", "late sessions", "counts", "time of keys"
 
 
@@ -50,12 +52,19 @@ class PipelineVictim(RemoteVictim):
 
     def __init__(self, folder: Path, servers: Servers, kind: str, seed: int, database: str) -> None:
         super().__init__(folder, servers, kind, seed)
+        self._running_flows = 0
         source = folder / "in"
         _write(KINDS[kind].sources(folder, seed)[0], source)
         flows = FLOWS.format(kind=kind, source=source)
         self._project = Project(folder / "project", database, flows_py=flows)
         (folder / "checkpoint").symlink_to(self._project.checkpoint(TABLE))
         self._client()
+
+    def _has_begun(self) -> bool:
+        """Tell whether the flow of this run is running."""
+        running = self.log.read_text("utf-8", "replace").count(RUNNING)
+        new, self._running_flows = running > self._running_flows, running
+        return new
 
     def _command(self, *_: str) -> list[str]:
         specification = str(self._project.folder / "spark-pipeline.yml")
@@ -68,7 +77,12 @@ class PipelineVictim(RemoteVictim):
 
     def _client(self, *folder: str) -> None:
         about = self._servers.url, self._project.database, *folder
-        printed(started(ROOT, sys.executable, "-m", "tests.chaos.remote_table", *about))
+        client = started(ROOT, sys.executable, "-m", "tests.chaos.remote_table", *about)
+        try:
+            printed(client)
+        except (AssertionError, subprocess.TimeoutExpired) as broken:
+            client.kill()
+            raise TrialError(f"the table: {broken}") from None
 
 
 def _write(file: Path, folder: Path) -> None:

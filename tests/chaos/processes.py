@@ -59,10 +59,12 @@ class Victim:
         """
         after = random.randrange(1, FILES)
         with self._running(*options) as process:
-            until, before = time.monotonic() + PATIENCE, self._changes()
+            until, before = time.monotonic() + PATIENCE, None
             while process.poll() is None:
                 self._watch(until, process)
-                if len(self._changes() ^ before) >= after:
+                if before is None:
+                    before = self._changes() if self._has_begun() else None
+                elif len(self._changes() ^ before) >= after:
                     time.sleep(pause)
                     self._end(process, random)
                     process.wait(PATIENCE)
@@ -72,6 +74,10 @@ class Victim:
             if error := self._error(process.returncode):
                 raise TrialError(error)
         return False
+
+    def _has_begun(self) -> bool:
+        """Tell whether changes of files are those of the run at hand."""
+        return True
 
     def _end(self, process: subprocess.Popen[bytes], random: Random) -> None:  # noqa: ARG002 - of others
         """Kill a run; another kind of victim may lose more than that."""

@@ -25,7 +25,6 @@ from tests.chaos.kills import MOST, seed_by_seed
 from tests.chaos.processes import Victim
 from tests.chaos.realtime_checker import Left, check
 from tests.chaos.timely import KINDS
-from tests.chaos.worker import TrialError
 from tests.spark.kafka import Broker
 
 if TYPE_CHECKING:
@@ -132,17 +131,17 @@ class Disturbed:
             violations = check(left, rules)
             copies = len(values) - len(rules.results)
             about_rows = {"rows": len(feed.sent), "late": len(rules.late), "copies": copies}
-        except TrialError as broken:
+        except RuntimeError as broken:  # of a worker, the broker or a victim
             violations = [str(broken)]
         finally:
             feed.finish()
         shutil.rmtree(folder, ignore_errors=True)
         about_runs = {"kills": self._runs.pop("kills", 0), "runs": dict(self._runs)}
-        about_runs["recoveries"] = victim.recoveries
         return {
             "kind": self._kind,
             "seed": self._seed,
             **about_runs,
+            **self._about(victim),
             **about_rows,
             "violations": violations,
             "seconds": round(time.monotonic() - at, 1),
@@ -150,6 +149,9 @@ class Disturbed:
 
     def _victim(self, folder: Path, *about: str) -> RealTimeVictim:
         return RealTimeVictim(folder, *about, module=MODULE)
+
+    def _about(self, _: RealTimeVictim) -> dict[str, Any]:
+        return {}
 
     def _lived(self, victim: RealTimeVictim, feed: Feed) -> str | None:
         if self._campaign == EXECUTORS:

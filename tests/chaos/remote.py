@@ -13,8 +13,11 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 
-from tests.chaos.kills import Killed, seed_by_seed
+from tests.chaos.kills import Killed, kind_of, seed_by_seed
+from tests.chaos.kinds import KINDS
+from tests.chaos.policy_jar import jar
 from tests.chaos.processes import Victim
+from tests.chaos.remote_victim import STARTED
 from tests.chaos.session import SETTINGS
 from tests.spark.server import WITH_EVENTTIDE, Server, free_port
 
@@ -35,7 +38,7 @@ class Servers:
 
     def __init__(self, folder: Path, **settings: str) -> None:
         self._folder, self._port = folder, free_port()
-        self._settings = SETTINGS | WITH_EVENTTIDE | {"spark.jars": ""} | settings
+        self._settings = SETTINGS | WITH_EVENTTIDE | {"spark.jars": _jars()} | settings
         self._server = self._start()
         self.url = self._server.url
 
@@ -56,6 +59,10 @@ class Servers:
         self._server.kill()
 
 
+def _jars() -> str:
+    return str(jar()) if jar().exists() else ""
+
+
 class RemoteVictim(Victim):
     """The clients of one query; a kill is of the client, or of the server under it.
 
@@ -69,6 +76,13 @@ class RemoteVictim(Victim):
         about = kind, str(seed), servers.url
         super().__init__(folder, *about, module="tests.chaos.remote_victim")
         self._servers, self.killed = servers, Counter[str]()
+        self._runs = set[str]()
+
+    def _has_begun(self) -> bool:
+        """Tell whether this client has started its query: that of the one before may go on."""
+        runs = {file.name for file in self.folder.glob(f"{STARTED}*")}
+        new, self._runs = runs - self._runs, self._runs | runs
+        return bool(new)
 
     def _end(self, process: subprocess.Popen[bytes], random: Random) -> None:
         what = random.choice(["client", "server"])
@@ -97,11 +111,15 @@ class Remote(Killed):
 
 
 def command(_: str, figures: Figures, limits: Limits) -> list[Trial]:
-    """Kill as often as the command line says, the queries of one seed after the other."""
+    """Kill as often as the command line says, the queries of one seed after the other.
+
+    A client has no history, and no stream beside its query.
+    """
+    able = [name for name in limits.kinds if not KINDS[name].history and not KINDS[name].follows]
 
     def trial(judge: Worker, folder: Path, seed: int, most: int) -> dict[str, Any]:
-        kind = limits.kinds[seed % len(limits.kinds)]
         with Servers(folder.parent / f"{seed}-server") as servers:
+            kind = kind_of(seed, able, figures)
             return Remote(kind, seed, most, servers).trial(judge, folder)
 
     return seed_by_seed(trial, figures, limits)

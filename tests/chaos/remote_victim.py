@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
     from pyspark.sql.streaming.query import StreamingQuery
 
+STARTED = "started-"  # with the id of a run, a file that says so
+
 
 def main() -> int:
     """Run to the end."""
@@ -37,7 +39,9 @@ def main() -> int:
     spark = SparkSession.builder.remote(options.url).getOrCreate()
     try:
         with et.named_errors():
-            _start(spark, options.folder, options.kind, options.seed).awaitTermination()
+            query = _start(spark, options.folder, options.kind, options.seed)
+            (options.folder / f"{STARTED}{query.runId}").touch()
+            query.awaitTermination()
     except Exception as error:  # noqa: BLE001 - it is judged
         sys.stderr.write(f"ENDED {said(error)}\n")
         return 3

@@ -37,7 +37,14 @@ FAULTS = {
     "stall": "it takes long",
     "stale": "a listing shows what is gone",
 }
-OF_KINDS = ("exhaustive", "random", "executors", "drivers")
+OF_KINDS = {
+    "exhaustive": "faults",
+    "random": "drivers killed",
+    "executors": "executors killed",
+    "drivers": "two drivers",
+    "connect": "kills over Connect",
+}
+"""The campaigns whose queries are of `KINDS`."""
 STOCK = [name for name in KINDS if name not in OURS]
 RECOVERIES = {
     "tumbling and sliding windows": ("tumbling", "sliding"),
@@ -89,8 +96,7 @@ def _faults(trials: list[Trial]) -> str:
 
 
 def _kinds(made: dict[str, list[Trial]]) -> str:
-    columns = ("faults", "drivers killed", "executors killed", "two drivers")
-    lines = [_head("kind of query", *columns, *JUDGED)]
+    lines = [_head("kind of query", *OF_KINDS.values(), *JUDGED)]
     for kind in OURS:
         of = [[each for each in made[name] if each["kind"] == kind] for name in OF_KINDS]
         judged = _judged([each for trials in of for each in trials])

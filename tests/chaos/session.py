@@ -9,7 +9,7 @@ from pathlib import Path
 import eventtide as et
 from pyspark.sql import SparkSession
 
-from tests.chaos import own_policies
+from tests.chaos import policy_jar
 from tests.jars import ARCHIVE, BESIDE_SPARK, CHAOS, FIRST, SHARED_CLASSES
 
 ROOT = Path(__file__).parents[2]
@@ -69,7 +69,7 @@ def session(
     builder = SparkSession.builder.master(master).appName("eventtide-chaos")
     for key, value in (SETTINGS | REAL_TIME if real_time else SETTINGS).items():
         builder = builder.config(key, value)
-    own = [str(own_policies.jar())] if own_policies.jar().exists() else []
+    own = [str(policy_jar.jar())] if policy_jar.jar().exists() else []
     if jars := [*own, *(BESIDE_SPARK if real_time else [])]:
         builder.config("spark.jars", ",".join(jars))
     if faults:

@@ -182,9 +182,9 @@ class Run:
     def end(self) -> Ended:
         """Wait for the end and say how it came."""
         self.wait()
-        if self._follower is not None:
-            self._follower.finish()
         error = self._error()
+        if self._follower is not None:
+            error = self._followed(self._follower, error)
         steps = dict[str, int]()
         for line in self.files.steps().splitlines():
             number, _, step = line.partition(" ")
@@ -193,6 +193,18 @@ class Run:
         self._faults.end(self.name)
         self.query = None  # which the JVM's proxy of `_take` would keep for ever, and it that proxy
         return Ended(error, is_named(error), reached, steps)
+
+    @staticmethod
+    def _followed(follower: Follower, error: str | None) -> str | None:
+        """Return the error, or what the follower of a query without one has failed with."""
+        try:
+            if error is None:
+                follower.finish()
+            else:
+                follower.stop()
+        except Exception as failed:  # noqa: BLE001 - it is judged
+            return error or said(failed)
+        return error
 
     def _stop(self) -> None:
         with suppress(Exception):

@@ -27,7 +27,7 @@ private[spark] object QueryTab extends Logging {
     * listener would be too late in an application that stops at once.
     */
   def recordEnd(context: SparkContext, run: UUID): Unit =
-    try queries.filter(_.id == run.toString).foreach(of => HistoryTab.write(context, state(of)))
+    try HistoryTab.recordEnd(context)(queries.filter(_.id == run.toString).map(state))
     catch {
       case NonFatal(failure) => logWarning("The event log lacks a query's last state.", failure)
     }

@@ -60,9 +60,15 @@ object HistoryTab {
       context.addSparkListener(new TabRecorder(context, everyMs, running))
     }
 
-  /** Writes a state to the event log, if the application has one. */
-  def write(context: SparkContext, state: TabState): Unit =
-    if (hasLog(context)) context.listenerBus.post(state)
+  /** Writes the last states of queries that have ended to the event log, if the application has one.
+    */
+  def recordEnd(context: SparkContext)(ended: => Seq[TabState]): Unit =
+    if (hasLog(context)) post(context, ended)
+
+  // The last state in the log counts, so none is posted between the reading and the posting of
+  // another.
+  private[eventtide] def post(context: SparkContext, states: => Seq[TabState]): Unit =
+    recorded.synchronized(states.foreach(context.listenerBus.post))
 
   private def hasLog(context: SparkContext) =
     context.conf.getBoolean("spark.eventLog.enabled", defaultValue = false)
@@ -78,7 +84,7 @@ private final class TabRecorder(
   override def onOtherEvent(event: SparkListenerEvent): Unit = event match {
     case _: StreamingQueryListener.QueryProgressEvent if nowMs >= nextMs =>
       nextMs = nowMs + everyMs
-      running().foreach(context.listenerBus.post)
+      HistoryTab.post(context, running())
     case _ => ()
   }
 
