@@ -42,8 +42,15 @@ private[ui] object TabPage {
       (input, position) <- data.withArray[ArrayNode]("inputs").elements.asScala.zipWithIndex
       text <- parameter(s"search-$position") if text.nonEmpty
       found <- query.find(position, text)
-    } found.writeSubstreams(input.asInstanceOf[ObjectNode], TabQuery.Found)
+    } replace(input.asInstanceOf[ObjectNode], found)
     data
+  }
+
+  // A batch may have ended since the data was read, and moved what is found ahead of all.
+  private def replace(input: ObjectNode, found: InputReport): Unit = {
+    found.writeSubstreams(input, TabQuery.Found)
+    val ahead = found.highest.filter(_ > input.path("highest").asLong(Long.MinValue))
+    ahead.foreach(input.put("highest", _))
   }
 }
 
