@@ -51,6 +51,7 @@ RECOVERIES = {
     "the same on stock Spark": STOCK,
     "all kinds": OURS,
 }
+FEWEST = 100  # restarts, of which the slowest is the p99
 JUDGED = "failures", "share, 95 % bound"
 
 
@@ -80,7 +81,8 @@ def _campaigns(made: dict[str, list[Trial]]) -> str:
     lines = [_head("what happens", "trials", "kinds of query", *JUDGED, "hours", "commit")]
     for campaign, trials in made.items():
         number, kinds = count(trials), len({each["kind"] for each in trials})
-        of = f" in {len(trials)} queries" if number > len(trials) else ""
+        queries = "1 query" if len(trials) == 1 else f"{len(trials)} queries"
+        of = f" in {queries}" if number > len(trials) else ""
         hours = f"{sum(each['seconds'] for each in trials) / 3600:.1f}"
         about = CAMPAIGNS[campaign], f"{number:,}{of}", f"{kinds}"
         lines.append(_line(*about, *_judged(trials), hours, _commits(trials)))
@@ -105,12 +107,12 @@ def _kinds(made: dict[str, list[Trial]]) -> str:
 
 
 def recovery(folder: Path) -> str:
-    """Return how long queries took after a kill to commit a batch; nothing if none has."""
+    """Return how long queries took after a kill to commit a batch; nothing of too few kills."""
     trials = Figures("random", folder).trials()
     lines = [_head("the first batch after a `kill -9`", "restarts", "p50", "p99")]
     for title, of in RECOVERIES.items():
         took = [one for each in trials if each["kind"] in of for one in each.get("recoveries", [])]
-        if len(took) > 1:
+        if len(took) >= FEWEST:
             at = quantiles(took, n=100, method="inclusive")
             lines.append(_line(title, f"{len(took):,}", f"{at[49]:.1f} s", f"{at[98]:.1f} s"))
     return "\n".join(lines) if len(lines) > 1 else ""

@@ -7,6 +7,7 @@ import subprocess
 from pathlib import Path
 
 from tests.jars import PYSPARK
+from tests.jvms import java
 from tests.spark.server import jar_of_server
 
 ROOT = Path(__file__).parents[2]
@@ -53,15 +54,20 @@ def compiled(folder: Path) -> Path:
     (services / kind).write_text("shop.LimitedLag\nshop.Throwing\n", "utf-8")
     sources = [str(source) for source in folder.glob("*.scala")]
     compiler = ["scala.tools.nsc.Main", "-usejavacp", "-cp", eventtide]
-    run("java", "-cp", f"{spark}/*", *compiler, "-d", f"{folder}/classes", *sources)
+    run(java(), "-cp", f"{spark}/*", *compiler, "-d", f"{folder}/classes", *sources)
     run(
-        "java",
+        java(),
         "-cp",
         os.pathsep.join([f"{folder}/classes", eventtide, f"{spark}/*"]),
         "shop.Laws",
     )
-    run("jar", "cf", f"{folder}/own.jar", "-C", f"{folder}/classes", ".")
+    run(jar_command(), "cf", f"{folder}/own.jar", "-C", f"{folder}/classes", ".")
     return folder / "own.jar"
+
+
+def jar_command() -> str:
+    """Return the command that writes jars: that beside Java."""
+    return str(Path(java()).with_name("jar"))
 
 
 def run(*command: str) -> None:
