@@ -85,9 +85,9 @@ def _curve(spark: SparkSession, substream: str | None, turns: int, batches: int)
     both = [(CURVE_ROWS, ours), (0, without)]
     for turn in range(turns + 1):
         print(f"Spark: lag curve, turn {turn} of {turns}", flush=True)
+        wanted = 0 if turn == 0 else batches
         for rows, measured in both:
             spark.conf.set("spark.eventtide.lagCurve.rows", rows)
-            wanted = 0 if turn == 0 else batches
             take_turn(_watermarked(_events(spark), substream), wanted, measured)
         both.reverse()
     spark.conf.unset("spark.eventtide.lagCurve.rows")

@@ -8,9 +8,9 @@ from __future__ import annotations
 import subprocess
 from collections import Counter
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
-from tests.chaos.realtime import LONGEST, MODULE, Disturbed, RealTimeVictim, with_broker
+from tests.chaos.realtime import LONGEST, Disturbed, RealTimeVictim, with_broker
 from tests.chaos.timely import KINDS
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ class BrokersVictim(RealTimeVictim):
     """The runs of one query, which may lose its broker."""
 
     def __init__(self, folder: Path, *about: str, broker: Broker) -> None:
-        super().__init__(folder, *about, module=MODULE)
+        super().__init__(folder, *about)
         self._broker, self.killed = broker, Counter[str]()
 
     def _end(self, process: subprocess.Popen[bytes], random: Random) -> None:
@@ -40,10 +40,13 @@ class BrokersVictim(RealTimeVictim):
                 process.wait(random.uniform(0, LONGEST))
         elif way == "both":
             self._broker.kill()
-        if process.poll() is None:
-            super()._end(process, random)
+        super()._end(process, random)
         if way == "both":
             self._broker.start()
+
+    def about(self) -> dict[str, Any]:
+        """Return what was killed, and in which order."""
+        return {"killed": dict(self.killed)}
 
 
 class WithBroker(Disturbed):
@@ -56,9 +59,6 @@ class WithBroker(Disturbed):
 
     def _victim(self, folder: Path, *about: str) -> RealTimeVictim:
         return BrokersVictim(folder, *about, broker=self._broker)
-
-    def _about(self, victim: RealTimeVictim) -> dict[str, Any]:
-        return {"killed": dict(cast("BrokersVictim", victim).killed)}
 
     def _in_micro_batches(self) -> bool:
         return True

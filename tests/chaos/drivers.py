@@ -15,9 +15,7 @@ from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING, Any
 
-from tests.chaos import kinds
-from tests.chaos.checker import Outcome, check
-from tests.chaos.quiet import SEED, Quiet
+from tests.chaos.quiet import SEED, Quiet, judged
 from tests.chaos.trial import Ended, Fault
 from tests.chaos.worker import TrialError, Worker
 
@@ -88,8 +86,7 @@ class Pair:
         both = self._both(folder, kind, at_a, at_b)
         restart = self._b.run(folder, kind, SEED, Fault(storage=at_a.storage))
         errors = [(each.error, each.named) for each in both]
-        outcome = Outcome(errors, restart.error, self._b.doctor(folder))
-        violations = check(folder, quiet, outcome, logs=kinds.KINDS[kind].logs)
+        violations = judged(self._b, kind, folder, quiet, restart.error, errors)
         return both[0].reached, [each.error and each.error[:300] for each in both], violations
 
     def _both(self, folder: Path, kind: str, at_a: Fault, at_b: Fault) -> Sequence[Ended]:

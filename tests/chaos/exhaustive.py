@@ -14,9 +14,7 @@ from itertools import count
 from random import Random
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from tests.chaos import kinds
-from tests.chaos.checker import Outcome, check
-from tests.chaos.quiet import SEED, Quiet
+from tests.chaos.quiet import SEED, Quiet, judged
 from tests.chaos.trial import Fault, halted
 from tests.chaos.worker import TrialError
 from tests.chaos.workers import workers
@@ -133,9 +131,9 @@ class Campaign:
             worker.run(folder, kind, SEED, halted(fault.storage))
         first = worker.run(folder, kind, SEED, fault)
         second = worker.run(folder, kind, SEED, Fault(storage=fault.storage))
-        outcome = Outcome([(first.error, first.named)], second.error, worker.doctor(folder))
-        logs = kinds.KINDS[kind].logs
-        return first.reached, check(folder, quiet, outcome, logs=logs), first.error
+        errors = [(first.error, first.named)]
+        violations = judged(worker, kind, folder, quiet, second.error, errors)
+        return first.reached, violations, first.error
 
 
 def command(_: str, figures: Figures, limits: Limits) -> list[Trial]:

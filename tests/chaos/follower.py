@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from pyspark.sql import functions as F  # noqa: N812 - PySpark's own convention
 
 from tests.chaos.checker import PLACE
+from tests.chaos.late_log import numbers
 from tests.chaos.results import keep
 
 if TYPE_CHECKING:
@@ -37,8 +38,7 @@ class Follower:
 
     def follow(self) -> None:
         """Begin, once the query has committed a batch."""
-        commits = self._folder / "checkpoint/commits"
-        if self._query is None and any(file.name.isdigit() for file in commits.glob("*")):
+        if self._query is None and numbers(self._folder / "checkpoint/commits"):
             writer = self._writer(self._run)
             self._query = writer.trigger(processingTime="50 milliseconds").start()
 

@@ -9,10 +9,8 @@ from itertools import islice
 from random import Random
 from typing import TYPE_CHECKING, Any
 
-from tests.chaos import kinds
-from tests.chaos.checker import Outcome, check
 from tests.chaos.processes import Victim
-from tests.chaos.quiet import Quiet
+from tests.chaos.quiet import Quiet, judged
 from tests.chaos.workers import workers
 
 if TYPE_CHECKING:
@@ -65,16 +63,14 @@ class Killed:
 
     def trial(self, judge: Worker, folder: Path) -> dict[str, Any]:
         """Kill it and judge what is left."""
-        at, kind = time.monotonic(), kinds.KINDS[self.kind]
+        at = time.monotonic()
         kills, violations, about = 0, list[str](), dict[str, Any]()
         try:
             quiet = self.quiet(judge, folder / "quiet")
             victim = self.victim(folder / "killed")
             kills, error = self.lived(victim)
-            doctor = {} if kind.stock else judge.doctor(victim.folder)
-            outcome = Outcome(restart=error, doctor=doctor)
-            violations = check(victim.folder, quiet, outcome, logs=kind.logs)
-            about = self.about(victim)
+            violations = judged(judge, self.kind, victim.folder, quiet, error)
+            about = victim.about()
         except RuntimeError as broken:  # of a worker, a server or a victim
             violations = [str(broken)]
         shutil.rmtree(folder, ignore_errors=True)
@@ -108,10 +104,6 @@ class Killed:
         random = Random(self.seed)  # noqa: S311 - test data
         return min(random.randrange(3, MOST + 1), self.most), random
 
-    def about(self, victim: Victim) -> dict[str, Any]:
-        """Return what else a trial has to say."""
-        return {"recoveries": victim.recoveries}
-
 
 class Executors(Killed):
     """A query on a cluster, of which executors are killed."""
@@ -120,10 +112,6 @@ class Executors(Killed):
         """Run it to its end, and kill executors meanwhile."""
         most, random = self.chosen()
         return victim.lose_executors(random, most)
-
-    def about(self, _: Victim) -> dict[str, Any]:
-        """Return nothing: the query itself goes on."""
-        return {}
 
 
 def command(campaign: str, figures: Figures, limits: Limits) -> list[Trial]:

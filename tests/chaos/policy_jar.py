@@ -17,14 +17,18 @@ KIND = "scala policy"
 MADE_OF = policy_jar.__file__, ROOT / "docs/reference/policies.md", et.jar_path()
 
 
-def jar() -> Path:
-    """Return its path; it is there after `make`."""
+def jars() -> list[str]:
+    """Return its path, if it was made."""
+    return [str(made)] if (made := _jar()).exists() else []
+
+
+def _jar() -> Path:
     made_of = b"".join(Path(file).read_bytes() for file in MADE_OF)
     return ROOT / f".build/policies-{MINOR}-{sha256(made_of).hexdigest()[:8]}.jar"
 
 
 def make() -> None:
     """Compile it, if it is not there."""
-    if not jar().exists():
+    if not jars():
         with tempfile.TemporaryDirectory(dir=ROOT / ".build") as folder:
-            shutil.move(policy_jar.compiled(Path(folder)), jar())
+            shutil.move(policy_jar.compiled(Path(folder)), _jar())

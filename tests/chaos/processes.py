@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import os
 import signal
-import subprocess
 import sys
 import time
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from tests.chaos.late_log import numbers
 from tests.chaos.session import ROOT
 from tests.chaos.worker import TrialError, stuck
+from tests.groups import group
 
 if TYPE_CHECKING:
+    import subprocess
     from collections.abc import Callable, Iterator
     from random import Random
 
@@ -80,8 +81,13 @@ class Victim:
         return True
 
     def _end(self, process: subprocess.Popen[bytes], random: Random) -> None:  # noqa: ARG002 - of others
-        """Kill a run; another kind of victim may lose more than that."""
-        os.killpg(process.pid, signal.SIGKILL)
+        """Kill a run, if it has not ended; another kind of victim may lose more than that."""
+        if process.poll() is None:
+            os.killpg(process.pid, signal.SIGKILL)
+
+    def about(self) -> dict[str, Any]:
+        """Return what a trial says of the kills."""
+        return {"recoveries": self.recoveries} if self.recoveries else {}
 
     def finish(self) -> str | None:
         """Run to the end; return the error that ended it before."""
@@ -131,22 +137,10 @@ class Victim:
     @contextmanager
     def _running(self, *options: str) -> Iterator[subprocess.Popen[bytes]]:
         workers = {"PYSPARK_PYTHON": sys.executable, "PYTHONPATH": str(ROOT), "TZ": "UTC"}
-        with self.log.open("ab") as log:
-            process = subprocess.Popen(  # noqa: S603 - our own module
-                self._command(*options),
-                env=os.environ | workers,
-                start_new_session=True,
-                stdout=log,
-                stderr=log,
-            )
-        if self._recovering:
-            self._recovering.begin()
-        try:
+        with group(self._command(*options), self.log, **workers) as process:
+            if self._recovering:
+                self._recovering.begin()
             yield process
-        finally:
-            with suppress(ProcessLookupError):
-                os.killpg(process.pid, signal.SIGKILL)
-            process.wait(PATIENCE)
 
     def _error(self, code: int) -> str | None:
         return None if code == 0 else self.log.read_text("utf-8", "replace")[-600:]

@@ -15,6 +15,8 @@ from tests.chaos.figures import ROOT, commit
 from tests.chaos.trial import Fault, halted
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from tests.chaos.worker import Worker
 
     Steps: TypeAlias = dict[str, int]
@@ -48,10 +50,7 @@ class Quiet:
                 folder = self._folder / f"quiet-{name}"
                 folder.mkdir(parents=True)
                 ended = worker.run(folder, kind, self._seed, Fault(storage=storage))
-                about = kinds.KINDS[kind]
-                doctor = {} if about.stock else worker.doctor(folder)
-                outcome = Outcome(restart=ended.error, doctor=doctor)
-                if faults := check(folder, folder, outcome, logs=about.logs):
+                if faults := judged(worker, kind, folder, folder, ended.error):
                     raise AssertionError(f"a quiet run of {kind} on {storage}: {faults}")
                 self._runs[name] = folder, ended.steps
             return self._runs[name]
@@ -79,6 +78,23 @@ class Quiet:
         folder.mkdir(parents=True)
         worker.run(folder, kind, self._seed, halted(storage))
         return worker.run(folder, kind, self._seed, Fault(storage=storage)).steps
+
+
+def judged(  # noqa: PLR0913, PLR0917 - what a trial has left
+    worker: Worker,
+    kind: str,
+    folder: Path,
+    quiet: Path,
+    restart: str | None,
+    errors: Sequence[tuple[str | None, bool]] = (),
+) -> list[str]:
+    """Return the violations in what the runs of a trial have left, beside a quiet run.
+
+    Stock Spark has no ledger, so the doctor has nothing to say of it.
+    """
+    about = kinds.KINDS[kind]
+    doctor = {} if about.stock else worker.doctor(folder)
+    return check(folder, quiet, Outcome(errors, restart, doctor), logs=about.logs)
 
 
 def _file() -> Path:

@@ -37,7 +37,6 @@ PAUSE = 0.06  # seconds from row to row
 BATCHES = 600  # of the stream: more than are sent in any trial
 LONGEST = 1.2  # seconds from the last file to a kill: more than a batch takes
 EXECUTORS = "realtime-executors"
-MODULE = "tests.chaos.realtime_victim"
 
 
 class Feed:
@@ -83,10 +82,17 @@ class Feed:
 class RealTimeVictim(Victim):
     """The runs of one query in real-time mode."""
 
+    def __init__(self, folder: Path, *arguments: str) -> None:
+        super().__init__(folder, *arguments, module="tests.chaos.realtime_victim")
+
     def _changes(self) -> set[str]:
         """Return what batches have written: a start in vain, without slots, is no progress."""
         folders = (self.folder / "checkpoint" / name for name in ("state", "commits", "offsets"))
         return {str(file) for folder in folders for file in folder.rglob("*")}
+
+    def about(self) -> dict[str, Any]:
+        """Return nothing: some runs are stopped, and none is timed."""
+        return {}
 
     def stop(self, random: Random, *options: str) -> str | None:
         """Stop a run as a supervisor does; return what ended it before."""
@@ -141,17 +147,14 @@ class Disturbed:
             "kind": self._kind,
             "seed": self._seed,
             **about_runs,
-            **self._about(victim),
+            **victim.about(),
             **about_rows,
             "violations": violations,
             "seconds": round(time.monotonic() - at, 1),
         }
 
     def _victim(self, folder: Path, *about: str) -> RealTimeVictim:
-        return RealTimeVictim(folder, *about, module=MODULE)
-
-    def _about(self, _: RealTimeVictim) -> dict[str, Any]:
-        return {}
+        return RealTimeVictim(folder, *about)
 
     def _lived(self, victim: RealTimeVictim, feed: Feed) -> str | None:
         if self._campaign == EXECUTORS:

@@ -11,11 +11,11 @@ import subprocess
 from collections import Counter
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
+from tests.chaos import policy_jar
 from tests.chaos.kills import Killed, kind_of, seed_by_seed
 from tests.chaos.kinds import KINDS
-from tests.chaos.policy_jar import jar
 from tests.chaos.processes import Victim
 from tests.chaos.remote_victim import STARTED
 from tests.chaos.session import SETTINGS
@@ -38,7 +38,9 @@ class Servers:
 
     def __init__(self, folder: Path, **settings: str) -> None:
         self._folder, self._port = folder, free_port()
-        self._settings = SETTINGS | WITH_EVENTTIDE | {"spark.jars": _jars()} | settings
+        self._settings = (
+            SETTINGS | WITH_EVENTTIDE | {"spark.jars": ",".join(policy_jar.jars())} | settings
+        )
         self._server = self._start()
         self.url = self._server.url
 
@@ -57,10 +59,6 @@ class Servers:
     def __exit__(self, *_: object) -> None:
         """Kill the last one."""
         self._server.kill()
-
-
-def _jars() -> str:
-    return str(jar()) if jar().exists() else ""
 
 
 class RemoteVictim(Victim):
@@ -91,8 +89,11 @@ class RemoteVictim(Victim):
             self._servers.lose()
             with suppress(subprocess.TimeoutExpired):
                 process.wait(FAILS_WITHIN)
-        if process.poll() is None:
-            super()._end(process, random)
+        super()._end(process, random)
+
+    def about(self) -> dict[str, Any]:
+        """Return what was killed: a query that goes on without its client does not recover."""
+        return {"killed": dict(self.killed)}
 
 
 @dataclass(frozen=True)
@@ -104,10 +105,6 @@ class Remote(Killed):
     def victim(self, folder: Path) -> RemoteVictim:
         """Return the clients of the query."""
         return RemoteVictim(folder, self.servers, self.kind, self.seed)
-
-    def about(self, victim: Victim) -> dict[str, Any]:
-        """Return what was killed."""
-        return {"killed": dict(cast("RemoteVictim", victim).killed)}
 
 
 def command(_: str, figures: Figures, limits: Limits) -> list[Trial]:

@@ -18,7 +18,7 @@ from pyspark.sql import functions as F  # noqa: N812 - PySpark's own convention
 
 from tests.chaos.kinds import KINDS, read
 from tests.chaos.results import keep
-from tests.chaos.session import CHANGELOG, NO_DATA, RETAIN
+from tests.chaos.session import suit
 from tests.chaos.trial import said
 
 if TYPE_CHECKING:
@@ -50,9 +50,7 @@ def main() -> int:
 
 def _start(spark: SparkSession, folder: Path, name: str, seed: int) -> StreamingQuery:
     kind = KINDS[name]
-    spark.conf.set(CHANGELOG, str(kind.changelog).lower())
-    spark.conf.set(NO_DATA, str(kind.logs).lower())
-    spark.conf.set(RETAIN, str(kind.retain))
+    suit(spark, kind)
     window, results = kind.make([read(spark, each) for each in kind.sources(folder, seed)], folder)
     take = partial(_take, folder, f"r{uuid.uuid4().hex[:10]}")
     writer = results.writeStream.foreachBatch(take).trigger(availableNow=True)

@@ -5,12 +5,16 @@ from __future__ import annotations
 import os
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import eventtide as et
 from pyspark.sql import SparkSession
 
 from tests.chaos import policy_jar
 from tests.jars import ARCHIVE, BESIDE_SPARK, CHAOS, FIRST, SHARED_CLASSES
+
+if TYPE_CHECKING:
+    from tests.chaos.kinds import Kind
 
 ROOT = Path(__file__).parents[2]
 _STREAMING = "spark.sql.streaming"
@@ -49,6 +53,13 @@ FILE_MANAGER = f"{_STREAMING}.checkpointFileManagerClass"
 REAL_TIME = {f"{_STREAMING}.realTimeMode.minBatchDuration": "500"}
 
 
+def suit(spark: SparkSession, kind: Kind) -> None:
+    """Set what queries of a kind need."""
+    spark.conf.set(CHANGELOG, str(kind.changelog).lower())
+    spark.conf.set(NO_DATA, str(kind.logs).lower())
+    spark.conf.set(RETAIN, str(kind.retain))
+
+
 def session(
     master: str = "local[2]",
     *,
@@ -69,8 +80,7 @@ def session(
     builder = SparkSession.builder.master(master).appName("eventtide-chaos")
     for key, value in (SETTINGS | REAL_TIME if real_time else SETTINGS).items():
         builder = builder.config(key, value)
-    own = [str(policy_jar.jar())] if policy_jar.jar().exists() else []
-    if jars := [*own, *(BESIDE_SPARK if real_time else [])]:
+    if jars := [*policy_jar.jars(), *(BESIDE_SPARK if real_time else [])]:
         builder.config("spark.jars", ",".join(jars))
     if faults:
         builder.config(FILE_MANAGER, "io.eventtide.chaos.ChaosFiles")

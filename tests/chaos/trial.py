@@ -17,7 +17,7 @@ from pyspark.sql import functions as F  # noqa: N812 - PySpark's own convention
 from tests.chaos import kinds
 from tests.chaos.follower import Follower
 from tests.chaos.results import keep
-from tests.chaos.session import CHANGELOG, NO_DATA, RETAIN
+from tests.chaos.session import suit
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -131,9 +131,7 @@ class Run:
 
     def _start(self) -> None:
         kind = kinds.KINDS[self._kind]
-        self._spark.conf.set(CHANGELOG, str(kind.changelog).lower())
-        self._spark.conf.set(NO_DATA, str(kind.logs).lower())
-        self._spark.conf.set(RETAIN, str(kind.retain))
+        suit(self._spark, kind)
         sources = kind.sources(self._folder, self._seed)
         inputs = [kinds.read(self._spark, file, kind.history) for file in sources]
         window, results = kind.make(inputs, self._folder)

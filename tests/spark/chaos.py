@@ -8,20 +8,21 @@ from __future__ import annotations
 import os
 import re
 import signal
-import subprocess
 import sys
 import time
-from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
+from tests.groups import group
 from tests.spark import chaos_query, tables
 from tests.spark.batch_results import Rows, told
 from tests.spark.window_runs import late_rows
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    import subprocess
+    from collections.abc import Callable
+    from contextlib import AbstractContextManager
 
     from pyspark.sql import SparkSession
 
@@ -115,27 +116,13 @@ class Chaos:
         logs = not chaos_query.is_sparks_own(self.seed)
         return results, late_rows(spark, self.folder / "checkpoint") if logs else []
 
-    @contextmanager
-    def _running(self, *options: str) -> Iterator[subprocess.Popen[bytes]]:
+    def _running(self, *options: str) -> AbstractContextManager[subprocess.Popen[bytes]]:
         """Start Python, its JVM and their children as a group, of which nothing is left after."""
         self.folder.mkdir(exist_ok=True)
         module = [sys.executable, "-m", chaos_query.__name__, str(self.folder), str(self.seed)]
-        options = "--table", self.table, *options
+        command = [*module, "--table", self.table, *options]
         workers = {"PYSPARK_PYTHON": sys.executable, "PYTHONPATH": str(ROOT)}
-        with self._log.open("ab") as log:
-            process = subprocess.Popen(  # noqa: S603 - our own module
-                [*module, *options],
-                env=os.environ | workers,
-                start_new_session=True,
-                stdout=log,
-                stderr=log,
-            )
-        try:
-            yield process
-        finally:
-            with suppress(ProcessLookupError):
-                os.killpg(process.pid, signal.SIGKILL)
-            process.wait(PATIENCE)
+        return group(command, self._log, **workers)
 
     def said(self, words: str) -> int:
         """Return in how many lines of all runs so far these words are."""
