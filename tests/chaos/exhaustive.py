@@ -1,7 +1,7 @@
-"""Each class of file steps meets each fault, with one kind of query at least.
+"""Each class of file steps meets each fault, and each kind of query that makes such steps.
 
-A class is an operation on a kind of file, before or after it, on a storage. Each class and fault
-that go together are tried with one kind, in turn, so that faults and kinds meet in pairs too.
+A class is an operation on a kind of file, before or after it, on a storage. A class, a fault and a
+kind meet in pairs: each class and fault with one kind at least, each class and kind with one fault.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from tests.chaos.worker import Worker
 
 Steps: TypeAlias = dict[tuple[str, str, str], dict[str, int]]
+Class: TypeAlias = tuple[str, str, str]
 STORAGES = ("renames", "last_wins", "object_store")
 RESTART = ("renames", "restart")
 
@@ -44,7 +45,7 @@ def faults_at(step: str, storage: str) -> list[str]:
 
 
 def plan(steps: Steps, seed: int) -> Iterator[tuple[str, Fault]]:
-    """Yield kinds and faults: each class with each fault, the kinds in turn.
+    """Yield kinds and faults: each class with each fault, then each class with each kind.
 
     Parameters
     ----------
@@ -55,24 +56,41 @@ def plan(steps: Steps, seed: int) -> Iterator[tuple[str, Fault]]:
     """
     random = Random(seed)  # noqa: S311 - test data
     paired: Counter[tuple[str, str, str]] = Counter()
-    classes: dict[tuple[str, str, str], list[str]] = {}
-    for (kind, storage, phase), made in steps.items():
-        for step in made:
-            if (
-                phase == "first"
-                or "/eventtide" in step
-                or step not in steps[kind, storage, "first"]
-            ):
-                classes.setdefault((storage, phase, step), []).append(kind)
-    order = [(*each, fault) for each in classes for fault in faults_at(each[2], each[0])]
-    random.shuffle(order)
-    for storage, phase, step, fault in order:
-        able = classes[storage, phase, step]
-        fewest = min(paired[storage, fault, kind] for kind in able)
-        kind = random.choice([k for k in able if paired[storage, fault, k] == fewest])
+    classes = _classes(steps)
+    met = set[tuple[Class, str]]()
+
+    def pair(of: Class, kinds: list[str], faults: list[str]) -> tuple[str, Fault]:
+        """Choose a pair of those that have met least."""
+        storage, phase, step = of
+        every = [(kind, fault) for kind in kinds for fault in faults]
+        fewest = min(paired[storage, fault, kind] for kind, fault in every)
+        able = [(k, f) for k, f in every if paired[storage, f, k] == fewest]
+        kind, fault = random.choice(able)
         paired[storage, fault, kind] += 1
+        met.add((of, kind))
         times = steps[kind, storage, phase][step]
-        yield kind, Fault(fault, step, random.randint(1, times), storage, phase)
+        return kind, Fault(fault, step, random.randint(1, times), storage, phase)
+
+    order = [(each, fault) for each in classes for fault in faults_at(each[2], each[0])]
+    random.shuffle(order)
+    for each, fault in order:
+        yield pair(each, classes[each], [fault])
+    left = [(each, kind) for each, able in classes.items() for kind in able]
+    left = [case for case in left if case not in met]
+    random.shuffle(left)
+    for each, kind in left:
+        yield pair(each, [kind], faults_at(each[2], each[0]))
+
+
+def _classes(steps: Steps) -> dict[Class, list[str]]:
+    """Return the kinds that make each class of steps; of restarts, what they make besides."""
+    classes: dict[Class, list[str]] = {}
+    for (kind, storage, phase), made in steps.items():
+        first = steps[kind, storage, "first"]
+        for step in made:
+            if phase == "first" or "/eventtide" in step or step not in first:
+                classes.setdefault((storage, phase, step), []).append(kind)
+    return classes
 
 
 class Campaign:
@@ -152,6 +170,7 @@ def command(_: str, figures: Figures, limits: Limits) -> list[Trial]:
             left = [
                 (kind, fault)
                 for kind, fault in campaign.plan(worker, limits.kinds)
-                if (fault.storage, fault.phase, fault.name, fault.step, limits.seed) not in done
+                if (fault.storage, fault.phase, fault.name, fault.step, kind, limits.seed)
+                not in done
             ]
         return [trial for failed in them.each(one, left[: limits.trials]) for trial in failed]

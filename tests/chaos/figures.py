@@ -23,7 +23,7 @@ Trial = dict[str, Any]
 
 # What names a case of a campaign; where nothing else does, its seed.
 CASES = {
-    "exhaustive": ("storage", "phase", "fault", "step", "seed"),
+    "exhaustive": ("storage", "phase", "fault", "step", "kind", "seed"),
     "clocks": ("kind", "jump", "where", "limited"),
 }
 

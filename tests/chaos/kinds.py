@@ -279,3 +279,5 @@ KINDS: dict[str, Kind] = {
 }
 
 OURS = [name for name, kind in KINDS.items() if not kind.stock]
+COMPARED = "tumbling", "stock tumbling", "sliding", "stock sliding"
+"""Each with its twin of stock Spark, in turn: how long they take after a kill."""

@@ -8,7 +8,7 @@ from statistics import quantiles
 from typing import TYPE_CHECKING
 
 from tests.chaos.figures import FOLDER, ROOT, Figures
-from tests.chaos.kinds import KINDS, OURS
+from tests.chaos.kinds import COMPARED, KINDS, OURS
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -47,9 +47,8 @@ OF_KINDS = {
 """The campaigns whose queries are of `KINDS`."""
 STOCK = [name for name in KINDS if name not in OURS]
 RECOVERIES = {
-    "tumbling and sliding windows": ("tumbling", "sliding"),
+    "tumbling and sliding windows": [name for name in COMPARED if name in OURS],
     "the same on stock Spark": STOCK,
-    "all kinds": OURS,
 }
 FEWEST = 100  # restarts, of which the slowest is the p99
 JUDGED = "failures", "share, 95 % bound"
@@ -72,9 +71,8 @@ def table(folder: Path = FOLDER) -> str:
 
 
 def happened(campaign: str, folder: Path) -> list[Trial]:
-    """Return the trials of a campaign in which something happened to a query of ours."""
-    trials = Figures(campaign, folder).trials()
-    return [each for each in trials if each.get("reached", True) and each["kind"] not in STOCK]
+    """Return the trials of a campaign in which something happened to a query."""
+    return [each for each in Figures(campaign, folder).trials() if each.get("reached", True)]
 
 
 def _campaigns(made: dict[str, list[Trial]]) -> str:
@@ -108,7 +106,7 @@ def _kinds(made: dict[str, list[Trial]]) -> str:
 
 def recovery(folder: Path) -> str:
     """Return how long queries took after a kill to commit a batch; nothing of too few kills."""
-    trials = Figures("random", folder).trials()
+    trials = Figures("recovery", folder).trials()
     lines = [_head("the first batch after a `kill -9`", "restarts", "p50", "p99")]
     for title, of in RECOVERIES.items():
         took = [one for each in trials if each["kind"] in of for one in each.get("recoveries", [])]
