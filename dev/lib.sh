@@ -128,6 +128,17 @@ need_browser() {
     timeout 300 apt-get install -qqy --no-install-recommends chromium
 }
 
+# The S3 server of tests/chaos/s3, in an environment of its own: it has some sixty packages.
+need_s3_server() {
+  local hash
+  hash=$(cat tests/chaos/s3/requirements.txt <("$python" --version) | sha)
+  if fresh .venv-s3/.stamp "$hash"; then return; fi
+  say "making .venv-s3"
+  "$python" -m venv --clear .venv-s3
+  .venv-s3/bin/python -m pip install --quiet -r tests/chaos/s3/requirements.txt >&2
+  echo "$hash" >.venv-s3/.stamp
+}
+
 # What tests run beside Spark, such as a Kafka broker: .build/test-jars.
 need_test_jars() {
   local hash

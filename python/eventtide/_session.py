@@ -40,7 +40,7 @@ CHANGELOG = "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabl
 MAINTENANCE = "spark.sql.streaming.stateStore.maintenanceInterval"
 FILE_MANAGER = "spark.sql.streaming.checkpointFileManagerClass"
 EMPTY_AT_START = "spark.sql.streaming.verifyCheckpointDirectoryEmptyOnStart"
-LOCAL_FILES = "io.eventtide.spark.checkpoint.LocalCheckpointFileManager"
+ATOMIC_FILES = "io.eventtide.spark.checkpoint.AtomicCheckpointFileManager"
 ROCKSDB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
 REAL_TIME = {
     "spark.sql.streaming.realTimeMode.allowlistCheck": "false",
@@ -110,13 +110,13 @@ def configure(builder: SparkSession.Builder, *, real_time: bool = False) -> Spar
     uploaded every 10 seconds (``spark.sql.streaming.stateStore.maintenanceInterval``) instead of
     every minute.
 
-    Checkpoints on local disks are written by a file manager of eventtide
-    (``spark.sql.streaming.checkpointFileManagerClass``). Without Hadoop's native library, Spark's
-    default starts processes for each file, which take half of the time of a small batch. Of two
-    writers that create one file, one fails if the disk has hard links. Checkpoints on other file
-    systems are written by Spark's default. With ``spark.eventtide.checkpoint.fsync`` = ``true``,
-    each file is on the disk before the query goes on, so that the checkpoint also survives a power
-    failure.
+    Checkpoints on local disks and on S3 are written by a file manager of eventtide
+    (``spark.sql.streaming.checkpointFileManagerClass``). Of two writers that create one file, one
+    fails: a disk must have hard links for this, and S3 needs ``hadoop-aws`` 3.4.2 or later. Without
+    Hadoop's native library, Spark's default starts processes for each file on a disk, which take
+    half of the time of a small batch. Checkpoints on other file systems are written by Spark's
+    default. With ``spark.eventtide.checkpoint.fsync`` = ``true``, each file is on the disk before
+    the query goes on, so that the checkpoint also survives a power failure.
 
     Spark's check that a new checkpoint is empty
     (``spark.sql.streaming.verifyCheckpointDirectoryEmptyOnStart``) is disabled. It rejects the
@@ -176,7 +176,7 @@ def configure(builder: SparkSession.Builder, *, real_time: bool = False) -> Spar
 
 def _defaults(settings: Mapping[str, object], *, real_time: bool) -> dict[str, str]:
     """Return the settings of queries that are not set."""
-    defaults = {STATE_STORE: ROCKSDB, FILE_MANAGER: LOCAL_FILES, EMPTY_AT_START: "false"}
+    defaults = {STATE_STORE: ROCKSDB, FILE_MANAGER: ATOMIC_FILES, EMPTY_AT_START: "false"}
     if "RocksDB" in str(settings.get(STATE_STORE, ROCKSDB)):
         defaults |= {STATE_FORMAT: "2", CHANGELOG: "true", MAINTENANCE: "10s"}
     if real_time:

@@ -27,6 +27,7 @@ CAMPAIGNS = {
     "connect": "remote",
     "kafka": "brokers",
     "pipelines": "pipelines",
+    "s3": "s3.campaign",
 }
 """The campaigns, and the module of each."""
 

@@ -14,6 +14,8 @@ from tests.chaos import policy_jar
 from tests.jars import ARCHIVE, BESIDE_SPARK, CHAOS, FIRST, SHARED_CLASSES
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from tests.chaos.kinds import Kind
 
 ROOT = Path(__file__).parents[2]
@@ -66,11 +68,14 @@ def session(
     faults: bool = True,
     archives: bool = False,
     real_time: bool = False,
+    more: Mapping[str, str] | None = None,
+    beside: Sequence[str] = (),
 ) -> SparkSession:
     """Return a session for short runs.
 
     With faults, the file manager of the campaigns writes the checkpoints; without, that of
-    `et.configure`. A session that archives writes `ARCHIVE` when it ends.
+    `et.configure`. A session that archives writes `ARCHIVE` when it ends. There may be more
+    settings, and more jars beside Spark's.
     """
     if not CHAOS.is_file():
         raise FileNotFoundError(f"{CHAOS} is missing: dev/chaos makes it")
@@ -78,9 +83,10 @@ def session(
     os.environ["PYSPARK_PYTHON"] = sys.executable
     classes = f"-XX:ArchiveClassesAtExit={ARCHIVE}" if archives else SHARED_CLASSES
     builder = SparkSession.builder.master(master).appName("eventtide-chaos")
-    for key, value in (SETTINGS | REAL_TIME if real_time else SETTINGS).items():
+    settings = SETTINGS | (REAL_TIME if real_time else {}) | dict(more or {})
+    for key, value in settings.items():
         builder = builder.config(key, value)
-    if jars := [*policy_jar.jars(), *(BESIDE_SPARK if real_time else [])]:
+    if jars := [*policy_jar.jars(), *(BESIDE_SPARK if real_time else []), *beside]:
         builder.config("spark.jars", ",".join(jars))
     if faults:
         builder.config(FILE_MANAGER, "io.eventtide.chaos.ChaosFiles")

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 MARK = "chaos: "  # in the text of each failure that is a fault's own
 STALL_MS = 100
+BUCKET = "chaos"  # of the checkpoints in an object store
 LAST_OF_HISTORY = 2
 
 
@@ -97,7 +98,7 @@ class Run:
     fault : Fault
         What shall happen.
     scheme : str
-        Of the checkpoint's file system: "chaos", where faults happen, or "file".
+        Of the checkpoint's file system: "chaos", where faults happen, "file" or "s3a".
     """
 
     def __init__(  # noqa: PLR0913 - a trial has that many parts
@@ -119,7 +120,7 @@ class Run:
         self.files.setUp(str(folder), self.fault.storage)
         self.files.plan(self.fault.name, self.fault.step, self.fault.occurrence)
         self._faults.alias(folder.name, self.name)
-        self._root = f"{scheme}://{self.name if scheme == 'chaos' else ''}"
+        self._root = f"{scheme}://{ {'chaos': self.name, 's3a': BUCKET}.get(scheme, '') }"
         self.query: StreamingQuery | None = None
         self._follower = Follower(spark, folder, self.name) if kinds.KINDS[kind].follows else None
         self._failed: Exception | None = None
@@ -144,6 +145,8 @@ class Run:
                     history = kinds.history(self._spark, sources[0], kind.history)
                     self.query = et.backfill(window, history, writer)
                     self.query.awaitTermination()
+                    if self.fault.name == "interrupt" and self.files.awaitReached(0):
+                        return  # the user has stopped it, and starts it again later
                 drain = kind.drains
                 self.query = et.start(window, writer, drain=drain) if window else writer.start()
         except Exception as error:  # noqa: BLE001 - it is judged at the end

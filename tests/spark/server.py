@@ -31,7 +31,7 @@ WITH_EVENTTIDE = {
     "spark.sql.streaming.stateStore.checkpointFormatVersion": "2",
     "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled": "true",
     "spark.sql.streaming.checkpointFileManagerClass": (
-        "io.eventtide.spark.checkpoint.LocalCheckpointFileManager"
+        "io.eventtide.spark.checkpoint.AtomicCheckpointFileManager"
     ),
     "spark.sql.streaming.verifyCheckpointDirectoryEmptyOnStart": "false",
 }

@@ -15,7 +15,7 @@ from eventtide._session import (
     EXTENSIONS,
     FILE_MANAGER,
     JARS,
-    LOCAL_FILES,
+    ATOMIC_FILES,
     MAINTENANCE,
     PYTHON,
     ROCKSDB,
@@ -68,7 +68,7 @@ def test_nine_settings_are_made_and_no_more(jar: str) -> None:
         STATE_FORMAT: "2",
         CHANGELOG: "true",
         MAINTENANCE: "10s",
-        FILE_MANAGER: LOCAL_FILES,
+        FILE_MANAGER: ATOMIC_FILES,
         EMPTY_AT_START: "false",
         PYTHON: sys.executable,
     }
@@ -125,7 +125,7 @@ def test_what_the_user_set_on_the_builder_is_kept(jar: str) -> None:
         JARS: f"a.jar,b.jar,{jar}",
         EXTENSIONS: f"x.Y,{EXTENSION}",
         STATE_STORE: "my.Store",
-        FILE_MANAGER: LOCAL_FILES,
+        FILE_MANAGER: ATOMIC_FILES,
         EMPTY_AT_START: "false",
         PYTHON: sys.executable,
     }
@@ -169,7 +169,7 @@ def test_what_spark_would_start_with_is_kept(
     assert configured() == {
         JARS: f"a.jar,{jar}",
         EXTENSIONS: f"z.W,{EXTENSION}",
-        FILE_MANAGER: LOCAL_FILES,
+        FILE_MANAGER: ATOMIC_FILES,
         EMPTY_AT_START: "false",
         PYTHON: sys.executable,
     }
@@ -198,7 +198,7 @@ def test_a_running_jvm_with_the_jar_keeps_its_jars(monkeypatch: pytest.MonkeyPat
         STATE_FORMAT: "2",
         CHANGELOG: "true",
         MAINTENANCE: "10s",
-        FILE_MANAGER: LOCAL_FILES,
+        FILE_MANAGER: ATOMIC_FILES,
         EMPTY_AT_START: "false",
         PYTHON: sys.executable,
     }

@@ -1,6 +1,6 @@
 package io.eventtide.spark
 
-import io.eventtide.spark.checkpoint.LocalCheckpointFileManager
+import io.eventtide.spark.checkpoint.AtomicCheckpointFileManager
 
 /** The settings of a session that Eventtide needs, or recommends. */
 private[spark] object SessionSettings {
@@ -19,7 +19,7 @@ private[spark] object SessionSettings {
     s"$StateStore.checkpointFormatVersion" -> "2",
     s"$StateStore.rocksdb.changelogCheckpointing.enabled" -> "true",
     s"$StateStore.maintenanceInterval" -> "10s",
-    "spark.sql.streaming.checkpointFileManagerClass" -> classOf[LocalCheckpointFileManager].getName,
+    "spark.sql.streaming.checkpointFileManagerClass" -> classOf[AtomicCheckpointFileManager].getName,
     "spark.sql.streaming.verifyCheckpointDirectoryEmptyOnStart" -> "false"
   )
 

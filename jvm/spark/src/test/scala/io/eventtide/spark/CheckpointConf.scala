@@ -3,7 +3,7 @@ package io.eventtide.spark
 import org.apache.hadoop.conf.Configuration
 import org.apache.spark.sql.internal.SQLConf
 
-import io.eventtide.spark.checkpoint.LocalCheckpointFileManager
+import io.eventtide.spark.checkpoint.AtomicCheckpointFileManager
 
 /** How suites write checkpoint files: on a local disk, or as on an object store, with
   * `EVENTTIDE_CHECKPOINT_FILES=direct`, which CI sets on all but the newest Spark.
@@ -13,7 +13,7 @@ object CheckpointConf {
 
   val Manager: String = {
     val manager = sys.env.getOrElse("EVENTTIDE_CHECKPOINT_FILES", "local") match {
-      case "local" => classOf[LocalCheckpointFileManager]
+      case "local" => classOf[AtomicCheckpointFileManager]
       case "direct" => classOf[DirectFiles]
       case other =>
         throw new IllegalArgumentException(

@@ -24,7 +24,7 @@ class LocalCheckpointFilesSuite extends AnyFunSuite {
 
   private def conf(settings: (String, String)*): Configuration = {
     val conf = new Configuration()
-    conf.set(CheckpointConf.Key, classOf[LocalCheckpointFileManager].getName)
+    conf.set(CheckpointConf.Key, classOf[AtomicCheckpointFileManager].getName)
     settings.foreach { case (key, value) => conf.set(key, value) }
     conf
   }

@@ -10,14 +10,15 @@ import org.apache.spark.sql.execution.streaming.checkpointing.CheckpointFileMana
 import org.apache.spark.sql.internal.SQLConf
 
 /** The checkpoint file manager that `et.configure` sets: [[LocalCheckpointFiles]] for local disks,
-  * and Spark's own choice for all other file systems.
+  * [[ConditionalCheckpointFiles]] for stores that can refuse a second file of a name, and Spark's own
+  * choice for all other file systems.
   *
   * The setting, `spark.sql.streaming.checkpointFileManagerClass`, applies to all checkpoints of a
   * session, so this class must accept all paths.
   */
-final class LocalCheckpointFileManager(path: Path, conf: Configuration)
+final class AtomicCheckpointFileManager(path: Path, conf: Configuration)
     extends CheckpointFileManager {
-  private val files = LocalCheckpointFileManager.filesOf(path, conf)
+  private val files = AtomicCheckpointFileManager.filesOf(path, conf)
 
   override def createAtomic(path: Path, overwrite: Boolean): CancellableFSDataOutputStream =
     files.createAtomic(path, overwrite)
@@ -39,17 +40,16 @@ final class LocalCheckpointFileManager(path: Path, conf: Configuration)
   override def close(): Unit = files.close()
 }
 
-private object LocalCheckpointFileManager extends Logging {
+private object AtomicCheckpointFileManager extends Logging {
   private val isLogged = new AtomicBoolean
 
   private def filesOf(path: Path, conf: Configuration): CheckpointFileManager =
     if (LocalCheckpointFiles.isLocal(path, conf)) {
-      if (!isLogged.getAndSet(true)) {
-        val others = "checkpoints on other file systems by Spark's default file manager"
-        logInfo(s"Checkpoints on local disks are written by java.nio, $others")
-      }
+      if (!isLogged.getAndSet(true)) logInfo("Checkpoints on local disks are written by java.nio")
       new LocalCheckpointFiles(path, conf)
-    } else {
+    } else if (ConditionalCheckpointFiles.isAble(path, conf))
+      new ConditionalCheckpointFiles(path, conf)
+    else {
       val default = new Configuration(conf)
       default.unset(SQLConf.STREAMING_CHECKPOINT_FILE_MANAGER_CLASS.parent.key)
       CheckpointFileManager.create(path, default)
