@@ -28,6 +28,7 @@ CAMPAIGNS = {
     "kafka": "brokers",
     "pipelines": "pipelines",
     "s3": "s3.campaign",
+    "s3-drivers": "s3.drivers",
 }
 """The campaigns, and the module of each."""
 

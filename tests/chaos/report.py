@@ -28,7 +28,8 @@ CAMPAIGNS = {
     "healing": "`kill -9` of a query and the healing of its table",
     "connect": "Spark Connect: `kill -9` of the client or the server",
     "pipelines": "pipelines: `kill -9` of a run or of the server",
-    "s3": "checkpoint on S3: `kill -9` of the driver at a request",
+    "s3": "checkpoint on S3: `kill -9` of the driver in a request",
+    "s3-drivers": "checkpoint on S3: two drivers",
     "kafka": "`kill -9` of the driver, of Kafka's broker, or of both",
 }
 FAULTS = {
@@ -45,6 +46,7 @@ OF_KINDS = {
     "drivers": "two drivers",
     "connect": "kills over Connect",
     "s3": "kills on S3",
+    "s3-drivers": "two drivers on S3",
 }
 """The campaigns whose queries are of `KINDS`."""
 STOCK = [name for name in KINDS if name not in OURS]

@@ -62,7 +62,7 @@ def suit(spark: SparkSession, kind: Kind) -> None:
     spark.conf.set(RETAIN, str(kind.retain))
 
 
-def session(
+def session(  # noqa: PLR0913 - a session has that many parts
     master: str = "local[2]",
     *,
     faults: bool = True,

@@ -33,6 +33,8 @@ SEED = "4"
         pytest.param("connect", 1, 1, marks=pytest.mark.thorough),
         pytest.param("pipelines", 1, 1, marks=pytest.mark.thorough),
         pytest.param("kafka", 1, 1, marks=pytest.mark.thorough),
+        pytest.param("s3", 1, 1, marks=pytest.mark.thorough),
+        pytest.param("s3-drivers", 1, 1, marks=pytest.mark.thorough),
     ],
 )
 def test_nothing_is_lost(tmp_path: Path, campaign: str, trials: int, kinds: int) -> None:

@@ -10,12 +10,12 @@ import pyspark
 import pytest
 from eventtide import __version__, configure, jar_path
 from eventtide._session import (
+    ATOMIC_FILES,
     CHANGELOG,
     EMPTY_AT_START,
     EXTENSIONS,
     FILE_MANAGER,
     JARS,
-    ATOMIC_FILES,
     MAINTENANCE,
     PYTHON,
     ROCKSDB,

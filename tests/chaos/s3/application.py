@@ -1,8 +1,8 @@
-"""moto's S3 as a WSGI application, in which requests take long, fail, or end the client's process.
+"""moto's S3 as a WSGI application, in which requests take long, fail, or end the client.
 
-`gunicorn` serves it, in one process with threads. A step is an operation on a kind of object, before
-or after it has its effect: `before PUT checkpoint/commits/N`. Access keys tell clients apart: they
-are not checked. What is told to happen is a request to ``/-/``, whose body is `Told` as JSON.
+`gunicorn` serves it, in one process with threads. A step is an operation on a kind of object,
+before or after it has its effect: `before PUT checkpoint/commits/N`. Access keys tell clients
+apart: they are not checked. What is told to happen is a request to ``/-/``, with JSON.
 """
 
 from __future__ import annotations

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 LATENCY = 0.005  # seconds, on average
 TROUBLE = 0.01  # of the requests are refused, and as many lose their connection
 MANAGERS = "eventtide", "spark"
+RUNS = count()
 CHANGES = 90  # a kill comes before so many requests that change something
 
 
@@ -44,11 +45,11 @@ class S3Victim(Victim):
 
     def __init__(self, folder: Path, server: S3Server, *about: str) -> None:
         super().__init__(folder, *about, module="tests.chaos.s3.victim")
-        self._server, self._keys, self._key = server, count(), ""
+        self._server, self._key = server, ""
         self.killed = Counter[str]()
 
     def _command(self, *options: str) -> list[str]:
-        self._key = f"{self.folder.parent.name}-{next(self._keys)}"
+        self._key = f"run-{next(RUNS)}"
         return super()._command(self._server.url, self._key, *options)
 
     def kill(self, random: Random, *options: str, pause: float = 0) -> bool:  # noqa: ARG002
@@ -100,21 +101,23 @@ class OnS3(Killed):
 
 
 def command(_: str, figures: Figures, limits: Limits) -> list[Trial]:
-    """Kill as often as the command line says, the queries of one seed after the other.
-
-    A history and a follower of the query look into a checkpoint on a disk.
-    """
-    able = [name for name in limits.kinds if not KINDS[name].history and not KINDS[name].follows]
+    """Kill as often as the command line says, the queries of one seed after the other."""
+    kinds = able(limits)
 
     def trial(judge: Worker, folder: Path, seed: int, most: int) -> dict[str, Any]:
         log = folder.with_name(f"{seed}-server")
         with s3_server(log, seed=seed, latency=LATENCY, trouble=TROUBLE) as server:
             server.ask(killed=dict(_killed(figures)))
-            query = OnS3(kind_of(seed, able, figures), seed, most, server)
+            query = OnS3(kind_of(seed, kinds, figures), seed, most, server)
             made = query.trial(judge, folder)
             return made | {"manager": query.manager, "went_wrong": server.ask()["happened"]}
 
     return seed_by_seed(trial, figures, limits)
+
+
+def able(limits: Limits) -> list[str]:
+    """Return the kinds but those that look into a checkpoint on a disk."""
+    return [name for name in limits.kinds if not KINDS[name].history and not KINDS[name].follows]
 
 
 def _killed(figures: Figures) -> Counter[str]:

@@ -57,12 +57,15 @@ def s3_server(log: Path, *, seed: int, latency: float, trouble: float) -> Iterat
 
 def _await(server: S3Server) -> None:
     until = time.monotonic() + PATIENCE
-    while True:
-        try:
-            server.ask()
-        except URLError:
-            if time.monotonic() > until:
-                raise
-            time.sleep(0.05)
-        else:
-            return
+    while not _answers(server):
+        if time.monotonic() > until:
+            raise TimeoutError(f"no S3 server at {server.url}")
+        time.sleep(0.05)
+
+
+def _answers(server: S3Server) -> bool:
+    try:
+        server.ask()
+    except URLError:
+        return False
+    return True

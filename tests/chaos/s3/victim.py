@@ -1,4 +1,4 @@
-"""A query whose checkpoint is on S3: ``… -m tests.chaos.s3.victim FOLDER KIND SEED MANAGER URL KEY``.
+"""A query whose checkpoint is on S3: ``tests.chaos.s3.victim FOLDER KIND SEED MANAGER URL KEY``.
 
 The manager of the checkpoint's files is eventtide's, or spark's own for object stores.
 """

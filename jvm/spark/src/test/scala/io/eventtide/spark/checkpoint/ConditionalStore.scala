@@ -30,7 +30,9 @@ final class ConditionalStore extends RawLocalFileSystem {
     capability == ConditionalCheckpointFiles.CreateOnly && getConf.getBoolean(Able, true)
 
   override def getXAttr(path: Path, name: String): Array[Byte] =
-    writers.getOrElse(path.toUri.getPath, throw new IOException(s"$path has no $name")).getBytes(UTF_8)
+    writers
+      .getOrElse(path.toUri.getPath, throw new IOException(s"$path has no $name"))
+      .getBytes(UTF_8)
 
   override def createFile(path: Path): FSDataOutputStreamBuilder[_, _] = new Builder(this, path)
 
