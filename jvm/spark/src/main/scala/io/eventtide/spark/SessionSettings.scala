@@ -19,9 +19,8 @@ private[spark] object SessionSettings {
     s"$StateStore.checkpointFormatVersion" -> "2",
     s"$StateStore.rocksdb.changelogCheckpointing.enabled" -> "true",
     s"$StateStore.maintenanceInterval" -> "10s",
-    "spark.sql.streaming.checkpointFileManagerClass" -> classOf[
-      AtomicCheckpointFileManager
-    ].getName,
+    "spark.sql.streaming.checkpointFileManagerClass" ->
+      classOf[AtomicCheckpointFileManager].getName,
     "spark.sql.streaming.verifyCheckpointDirectoryEmptyOnStart" -> "false"
   )
 

@@ -70,7 +70,6 @@ final class ConditionalStore extends RawLocalFileSystem {
       override def anyCleanupException: IOException = null
     }
   }
-
 }
 
 object ConditionalStore {
