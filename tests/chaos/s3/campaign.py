@@ -17,7 +17,7 @@ from tests.chaos.kills import Killed, kind_of, seed_by_seed
 from tests.chaos.kinds import KINDS
 from tests.chaos.processes import PATIENCE, Victim
 from tests.chaos.s3.server import s3_server
-from tests.chaos.worker import TrialError
+from tests.chaos.worker import TrialError, stuck
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -57,16 +57,20 @@ class S3Victim(Victim):
         with self._running(*options) as process:
             what = {"group": process.pid, "after": random.randrange(1, CHANGES)}
             self._server.ask(tell=self._key, what=what)
-            try:
-                process.wait(PATIENCE)
-            except subprocess.TimeoutExpired:
-                raise TrialError(f"hangs: {self.log}") from None
+            self._await(process)
         reached = self._server.ask(of=self._key)["reached"]
         if reached:
             self.killed[reached] += 1
         elif error := self._error(process.returncode):
             raise TrialError(error)
         return bool(reached)
+
+    def _await(self, process: subprocess.Popen[bytes]) -> None:
+        """Wait for the end of a run."""
+        try:
+            process.wait(PATIENCE)
+        except subprocess.TimeoutExpired:
+            raise TrialError(f"hangs: {self._key}\n{stuck(process.pid)}") from None
 
     def take(self) -> None:
         """Bring what is on the server into the folder."""
@@ -94,9 +98,10 @@ class OnS3(Killed):
 
     def lived(self, victim: Victim) -> tuple[int, str | None]:
         """Kill it, run it to its end and bring what it has left."""
+        if not isinstance(victim, S3Victim):
+            raise TypeError(victim)
         lived = super().lived(victim)
-        if isinstance(victim, S3Victim):
-            victim.take()
+        victim.take()
         return lived
 
 

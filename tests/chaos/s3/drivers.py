@@ -6,7 +6,6 @@ eventtide's: with Spark's own, an object store has no fence.
 
 from __future__ import annotations
 
-import subprocess
 import time
 from dataclasses import dataclass
 from random import Random
@@ -57,10 +56,7 @@ class Pair(S3Victim):
             if waits:
                 self._note("B", self.finish())
             self._server.ask(release=True)
-            try:
-                a.wait(PATIENCE)
-            except subprocess.TimeoutExpired:
-                raise TrialError(f"hangs after {self._waits_in}") from None
+            self._await(a)
             self._note("A", self._error(a.returncode))
         return waits
 
