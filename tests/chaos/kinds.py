@@ -281,3 +281,8 @@ KINDS: dict[str, Kind] = {
 OURS = [name for name, kind in KINDS.items() if not kind.stock]
 COMPARED = "tumbling", "stock tumbling", "sliding", "stock sliding"
 """Each with its twin of stock Spark, in turn: how long they take after a kill."""
+
+
+def alone(names: list[str]) -> list[str]:
+    """Return those that need neither a history nor a query beside them."""
+    return [name for name in names if not KINDS[name].history and not KINDS[name].follows]

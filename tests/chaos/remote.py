@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from tests.chaos import policy_jar
 from tests.chaos.kills import Killed, kind_of, seed_by_seed
-from tests.chaos.kinds import KINDS
+from tests.chaos.kinds import alone
 from tests.chaos.processes import Victim
 from tests.chaos.remote_victim import STARTED
 from tests.chaos.session import SETTINGS
@@ -112,7 +112,7 @@ def command(_: str, figures: Figures, limits: Limits) -> list[Trial]:
 
     A client has no history, and no stream beside its query.
     """
-    able = [name for name in limits.kinds if not KINDS[name].history and not KINDS[name].follows]
+    able = alone(limits.kinds)
 
     def trial(judge: Worker, folder: Path, seed: int, most: int) -> dict[str, Any]:
         with Servers(folder.parent / f"{seed}-server") as servers:

@@ -14,7 +14,7 @@ from itertools import count
 from typing import TYPE_CHECKING, Any
 
 from tests.chaos.kills import Killed, kind_of, seed_by_seed
-from tests.chaos.kinds import KINDS
+from tests.chaos.kinds import alone
 from tests.chaos.processes import PATIENCE, Victim
 from tests.chaos.s3.server import s3_server
 from tests.chaos.worker import TrialError, stuck
@@ -31,7 +31,7 @@ LATENCY = 0.005  # seconds, on average
 TROUBLE = 0.01  # of the requests are refused, and as many lose their connection
 MANAGERS = "eventtide", "spark"
 RUNS = count()
-CHANGES = 90  # a kill comes before so many requests that change something
+EARLIEST = 90  # a run may be killed from one of so many of its first changes on
 
 
 class S3Victim(Victim):
@@ -55,7 +55,7 @@ class S3Victim(Victim):
     def kill(self, random: Random, *options: str, pause: float = 0) -> bool:  # noqa: ARG002
         """Let the server kill a run; False if it ended before."""
         with self._running(*options) as process:
-            what = {"group": process.pid, "after": random.randrange(1, CHANGES)}
+            what = {"group": process.pid, "after": random.randrange(1, EARLIEST)}
             self._server.ask(tell=self._key, what=what)
             self._await(process)
         reached = self._server.ask(of=self._key)["reached"]
@@ -107,7 +107,7 @@ class OnS3(Killed):
 
 def command(_: str, figures: Figures, limits: Limits) -> list[Trial]:
     """Kill as often as the command line says, the queries of one seed after the other."""
-    kinds = able(limits)
+    kinds = alone(limits.kinds)
 
     def trial(judge: Worker, folder: Path, seed: int, most: int) -> dict[str, Any]:
         log = folder.with_name(f"{seed}-server")
@@ -118,11 +118,6 @@ def command(_: str, figures: Figures, limits: Limits) -> list[Trial]:
             return made | {"manager": query.manager, "went_wrong": server.ask()["happened"]}
 
     return seed_by_seed(trial, figures, limits)
-
-
-def able(limits: Limits) -> list[str]:
-    """Return the kinds but those that look into a checkpoint on a disk."""
-    return [name for name in limits.kinds if not KINDS[name].history and not KINDS[name].follows]
 
 
 def _killed(figures: Figures) -> Counter[str]:

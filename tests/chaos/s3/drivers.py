@@ -12,8 +12,9 @@ from random import Random
 from typing import TYPE_CHECKING, Any
 
 from tests.chaos.kills import Killed, kind_of, seed_by_seed
+from tests.chaos.kinds import alone
 from tests.chaos.processes import PATIENCE
-from tests.chaos.s3.campaign import LATENCY, S3Victim, able
+from tests.chaos.s3.campaign import LATENCY, S3Victim
 from tests.chaos.s3.server import s3_server
 from tests.chaos.worker import TrialError
 
@@ -96,7 +97,7 @@ class Two(Killed):
 
 def command(_: str, figures: Figures, limits: Limits) -> list[Trial]:
     """Run as many pairs of drivers as the command line says."""
-    kinds = able(limits)
+    kinds = alone(limits.kinds)
 
     def trial(judge: Worker, folder: Path, seed: int, most: int) -> dict[str, Any]:
         log = folder.with_name(f"{seed}-server")

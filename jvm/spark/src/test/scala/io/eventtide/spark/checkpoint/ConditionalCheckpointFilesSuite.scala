@@ -14,7 +14,7 @@ import org.scalatest.funsuite.AnyFunSuite
 import io.eventtide.spark.CheckpointConf
 
 /** Checkpoint files in an object store: written once, also if an answer is lost. */
-class ConditionalCheckpointFilesSuite extends AnyFunSuite {
+class ConditionalCheckpointFilesSuite extends AnyFunSuite with CheckpointWriting {
 
   private def inFolder(work: JavaPath => Unit): Unit = {
     val folder = Files.createTempDirectory("conditional")
@@ -32,18 +32,7 @@ class ConditionalCheckpointFilesSuite extends AnyFunSuite {
     conf
   }
 
-  private def path(file: JavaPath): Path = new Path(s"cond:$file")
-
-  private def write(
-      files: CheckpointFileManager,
-      file: JavaPath,
-      text: String,
-      overwrite: Boolean = false
-  ): Unit = {
-    val out = files.createAtomic(path(file), overwrite)
-    out.write(text.getBytes(UTF_8))
-    out.close()
-  }
+  override protected def path(file: JavaPath): Path = new Path(s"cond:$file")
 
   test("of two writers of a file, the one that closes it first has written it") {
     inFolder { folder =>

@@ -20,7 +20,7 @@ import org.scalatest.funsuite.AnyFunSuite
 import io.eventtide.spark.{CheckpointConf, Driver1}
 
 /** Checkpoint files on a local disk: whole, written once, without child processes. */
-class LocalCheckpointFilesSuite extends AnyFunSuite {
+class LocalCheckpointFilesSuite extends AnyFunSuite with CheckpointWriting {
 
   private def conf(settings: (String, String)*): Configuration = {
     val conf = new Configuration()
@@ -38,18 +38,7 @@ class LocalCheckpointFilesSuite extends AnyFunSuite {
   private def manager(folder: JavaPath, settings: (String, String)*): CheckpointFileManager =
     CheckpointFileManager.create(new Path(folder.toUri), conf(settings: _*))
 
-  private def path(file: JavaPath): Path = new Path(file.toUri)
-
-  private def write(
-      files: CheckpointFileManager,
-      file: JavaPath,
-      text: String,
-      overwrite: Boolean = false
-  ): Unit = {
-    val out = files.createAtomic(path(file), overwrite)
-    out.write(text.getBytes(UTF_8))
-    out.close()
-  }
+  override protected def path(file: JavaPath): Path = new Path(file.toUri)
 
   private def read(files: CheckpointFileManager, file: JavaPath): String = {
     val in = files.open(path(file))
