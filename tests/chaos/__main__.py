@@ -12,10 +12,11 @@ from random import Random
 from tests.chaos import policy_jar
 from tests.chaos.figures import FOLDER, Figures, Limits
 from tests.chaos.kinds import COMPARED, KINDS, OURS
-from tests.chaos.report import OF_KINDS
+from tests.chaos.tables import OF_KINDS
 
 CAMPAIGNS = {
     "exhaustive": "exhaustive",
+    "upgrades": "exhaustive",
     "random": "kills",
     "recovery": "kills",
     "executors": "kills",
@@ -29,6 +30,11 @@ CAMPAIGNS = {
     "pipelines": "pipelines",
     "s3": "s3.campaign",
     "s3-drivers": "s3.drivers",
+    "soak": "soak.campaign",
+    "fuzz-yaml": "fuzz.campaign",
+    "fuzz-sql": "fuzz.campaign",
+    "fuzz-connect": "fuzz.campaign",
+    "fuzz-checkpoints": "fuzz.campaign",
 }
 """The campaigns, and the module of each."""
 

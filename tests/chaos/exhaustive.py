@@ -1,7 +1,8 @@
 """Each class of file steps meets each fault, and each kind of query that makes such steps.
 
-A class is an operation on a kind of file, before or after it, on a storage. A class, a fault and a
-kind meet in pairs: each class and fault with one kind at least, each class and kind with one fault.
+A step is an operation on a kind of file, before or after it; a class is a step on a storage, in a
+first run or a later one. They meet in pairs: each class and fault with one kind at least, each step
+and kind in one class with one fault.
 """
 
 from __future__ import annotations
@@ -14,8 +15,9 @@ from itertools import count
 from random import Random
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from tests.chaos.quiet import SEED, Quiet, judged
-from tests.chaos.trial import Fault, halted
+from tests.chaos import kept
+from tests.chaos.quiet import SEED, Quiet, before, judged
+from tests.chaos.trial import Fault
 from tests.chaos.worker import TrialError
 from tests.chaos.workers import workers
 
@@ -29,7 +31,11 @@ if TYPE_CHECKING:
 Steps: TypeAlias = dict[tuple[str, str, str], dict[str, int]]
 Class: TypeAlias = tuple[str, str, str]
 STORAGES = ("renames", "last_wins", "object_store")
-RESTART = ("renames", "restart")
+PHASES = {
+    "exhaustive": [*((storage, "first") for storage in STORAGES), ("renames", "restart")],
+    "upgrades": [("renames", phase) for phase in kept.PHASES],
+}
+"""The storages and phases of a campaign."""
 
 
 def faults_at(step: str, storage: str) -> list[str]:
@@ -45,50 +51,52 @@ def faults_at(step: str, storage: str) -> list[str]:
 
 
 def plan(steps: Steps, seed: int) -> Iterator[tuple[str, Fault]]:
-    """Yield kinds and faults: each class with each fault, then each class with each kind.
+    """Yield kinds and faults: each class with each fault, then each step with each kind.
 
     Parameters
     ----------
     steps : dict of dict of int
         By kind, storage and phase, how often each step was made in a quiet run.
     seed : int
-        Chooses which of the steps of a class it is.
+        Chooses which of the steps of a class it is; after an upgrade, it is the first.
     """
     random = Random(seed)  # noqa: S311 - test data
     paired: Counter[tuple[str, str, str]] = Counter()
     classes = _classes(steps)
-    met = set[tuple[Class, str]]()
+    met = set[tuple[str, str]]()
 
-    def pair(of: Class, kinds: list[str], faults: list[str]) -> tuple[str, Fault]:
-        """Choose a pair of those that have met least."""
-        storage, phase, step = of
-        every = [(kind, fault) for kind in kinds for fault in faults]
-        fewest = min(paired[storage, fault, kind] for kind, fault in every)
-        able = [(k, f) for k, f in every if paired[storage, f, k] == fewest]
-        kind, fault = random.choice(able)
+    def pair(cases: list[tuple[Class, str, str]]) -> tuple[str, Fault]:
+        """Choose a storage, a fault and a kind that have met least, of cases of a step."""
+        fewest = min(paired[of[0], fault, kind] for of, kind, fault in cases)
+        able = [case for case in cases if paired[case[0][0], case[2], case[1]] == fewest]
+        (storage, phase, step), kind, fault = random.choice(able)
         paired[storage, fault, kind] += 1
-        met.add((of, kind))
-        times = steps[kind, storage, phase][step]
+        met.add((step, kind))
+        times = 1 if phase in kept.PHASES else steps[kind, storage, phase][step]
         return kind, Fault(fault, step, random.randint(1, times), storage, phase)
 
     order = [(each, fault) for each in classes for fault in faults_at(each[2], each[0])]
     random.shuffle(order)
     for each, fault in order:
-        yield pair(each, classes[each], [fault])
-    left = [(each, kind) for each, able in classes.items() for kind in able]
-    left = [case for case in left if case not in met]
+        yield pair([(each, kind, fault) for kind in classes[each]])
+    cases: dict[tuple[str, str], list[tuple[Class, str, str]]] = {}
+    for each, able in classes.items():
+        for kind in able:
+            with_faults = [(each, kind, fault) for fault in faults_at(each[2], each[0])]
+            cases.setdefault((each[2], kind), []).extend(with_faults)
+    left = [case for case in cases if case not in met]
     random.shuffle(left)
-    for each, kind in left:
-        yield pair(each, [kind], faults_at(each[2], each[0]))
+    for case in left:
+        yield pair(cases[case])
 
 
 def _classes(steps: Steps) -> dict[Class, list[str]]:
     """Return the kinds that make each class of steps; of restarts, what they make besides."""
     classes: dict[Class, list[str]] = {}
     for (kind, storage, phase), made in steps.items():
-        first = steps[kind, storage, "first"]
+        first = steps[kind, storage, "first"] if phase == "restart" else {}
         for step in made:
-            if phase == "first" or "/eventtide" in step or step not in first:
+            if "/eventtide" in step or step not in first:
                 classes.setdefault((storage, phase, step), []).append(kind)
     return classes
 
@@ -96,15 +104,18 @@ def _classes(steps: Steps) -> dict[Class, list[str]]:
 class Campaign:
     """Trials in a folder, each by a worker and beside the quiet runs."""
 
-    def __init__(self, folder: Path, seed: int) -> None:
+    def __init__(self, name: str, folder: Path, seed: int) -> None:
+        self._phases = PHASES[name]
         self._folder, self._seed, self._quiet = folder, seed, Quiet(folder)
         self._numbers = count()
 
     def plan(self, worker: Worker, chosen: list[str]) -> Iterator[tuple[str, Fault]]:
-        """Yield the trials of some kinds; a restart is tried on a storage that renames."""
+        """Yield the trials of some kinds."""
         steps: Steps = {}
         for kind in chosen:
-            for storage, phase in [*((storage, "first") for storage in STORAGES), RESTART]:
+            for storage, phase in self._phases:
+                if phase in kept.PHASES and kind not in kept.KINDS:
+                    continue
                 steps[kind, storage, phase] = self._quiet.steps(worker, kind, storage, phase)
         return plan(steps, self._seed)
 
@@ -145,8 +156,7 @@ class Campaign:
         self, worker: Worker, folder: Path, kind: str, fault: Fault
     ) -> tuple[bool, list[str], str | None]:
         quiet = self._quiet(worker, kind)
-        if fault.phase == "restart":
-            worker.run(folder, kind, SEED, halted(fault.storage))
+        before(worker, folder, kind, fault)
         first = worker.run(folder, kind, SEED, fault)
         second = worker.run(folder, kind, SEED, Fault(storage=fault.storage))
         errors = [(first.error, first.named)]
@@ -154,11 +164,11 @@ class Campaign:
         return first.reached, violations, first.error
 
 
-def command(_: str, figures: Figures, limits: Limits) -> list[Trial]:
+def command(name: str, figures: Figures, limits: Limits) -> list[Trial]:
     """Run trials that have not run yet, up to the limit; return those with a violation."""
     done = figures.done()
     with workers(limits.workers) as them:
-        campaign = Campaign(them.folder, limits.seed)
+        campaign = Campaign(name, them.folder, limits.seed)
 
         def one(worker: Worker, case: tuple[str, Fault]) -> list[Trial]:
             if time.monotonic() > limits.until:

@@ -22,8 +22,10 @@ FOLDER = Path(__file__).parent / "figures"
 Trial = dict[str, Any]
 
 # What names a case of a campaign; where nothing else does, its seed.
+FAULT = "storage", "phase", "fault", "step", "kind", "seed"
 CASES = {
-    "exhaustive": ("storage", "phase", "fault", "step", "kind", "seed"),
+    "exhaustive": FAULT,
+    "upgrades": FAULT,
     "clocks": ("kind", "jump", "where", "limited"),
 }
 

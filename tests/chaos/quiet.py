@@ -9,7 +9,7 @@ from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, TypeAlias
 
-from tests.chaos import kinds, streams
+from tests.chaos import kept, kinds, streams
 from tests.chaos.checker import Outcome, check
 from tests.chaos.figures import ROOT, commit
 from tests.chaos.trial import Fault, halted
@@ -65,19 +65,27 @@ class Quiet:
         if name not in self._kept:
             self._kept = _in_file() | self._kept
         if name not in self._kept:
-            made = self._restart if phase == "restart" else self._first
-            self._kept[name] = made(worker, kind, like)
+            if phase == "first":
+                self._kept[name] = self._run(worker, kind, like)[1]
+            else:
+                self._kept[name] = self._later(worker, kind, like, phase)
             _to_file(_in_file() | self._kept)
         return self._kept[name]
 
-    def _first(self, worker: Worker, kind: str, storage: str) -> Steps:
-        return self._run(worker, kind, storage)[1]
-
-    def _restart(self, worker: Worker, kind: str, storage: str) -> Steps:
-        folder = self._folder / f"restart-{storage}-{kind.replace(' ', '-')}"
+    def _later(self, worker: Worker, kind: str, storage: str, phase: str) -> Steps:
+        folder = self._folder / f"{phase}-{storage}-{kind}".replace(" ", "-")
         folder.mkdir(parents=True)
-        worker.run(folder, kind, self._seed, halted(storage))
-        return worker.run(folder, kind, self._seed, Fault(storage=storage)).steps
+        fault = Fault(storage=storage, phase=phase)
+        before(worker, folder, kind, fault)
+        return worker.run(folder, kind, SEED, fault).steps
+
+
+def before(worker: Worker, folder: Path, kind: str, fault: Fault) -> None:
+    """Leave in a folder what the phase of a fault goes on from."""
+    if fault.phase == "restart":
+        worker.run(folder, kind, SEED, halted(fault.storage))
+    elif fault.phase != "first":
+        kept.unpack(fault.phase, kind, folder)
 
 
 def judged(  # noqa: PLR0913, PLR0917 - what a trial has left

@@ -25,6 +25,7 @@ SEED = "4"
     [
         ("exhaustive", 5, 1),
         ("random", 1, 8),
+        pytest.param("upgrades", 3, 1, marks=pytest.mark.thorough),
         ("clocks", 1, 15),
         ("realtime", 1, 1),
         pytest.param("executors", 1, 8, marks=pytest.mark.thorough),

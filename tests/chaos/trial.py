@@ -46,7 +46,8 @@ class Fault:
     storage : str
         ``renames``, ``last_wins`` or ``object_store``.
     phase : str
-        ``first``, or ``restart``: of a run after one that was halted between ledger and commit.
+        ``first``; ``restart``, of a run after one that was halted between ledger and commit; or
+        ``from 0.1.0``, the same after one of that version.
     """
 
     name: str = "none"

@@ -130,11 +130,11 @@ def main(folder: Path, names: Sequence[str]) -> None:
         with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as written:
             run(spark, query_of(name), BATCHES[:WRITTEN], Path(written))
             with tarfile.open(folder / f"{name}.tar.gz", "w:gz") as archive:
-                archive.add(Path(written, "checkpoint"), ".", filter=_as_nobody)
+                archive.add(Path(written, "checkpoint"), ".", filter=as_nobody)
     spark.stop()
 
 
-def _as_nobody(member: tarfile.TarInfo) -> tarfile.TarInfo | None:
+def as_nobody(member: tarfile.TarInfo) -> tarfile.TarInfo | None:
     """Leave out checksums, which Hadoop does without, and who wrote a file, and when."""
     if member.name.endswith(".crc"):
         return None

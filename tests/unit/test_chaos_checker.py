@@ -15,7 +15,6 @@ from pyspark.sql import Row
 from tests.chaos.checker import Outcome, check
 from tests.chaos.clocks import Case, Play
 from tests.chaos.figures import Figures, commit
-from tests.chaos.report import BEGIN, END, PAGE, table, upper_bound, with_table
 from tests.chaos.trial import is_named
 
 if TYPE_CHECKING:
@@ -330,40 +329,3 @@ def test_a_case_is_tried_again_until_it_goes_well(tmp_path: Path) -> None:
     assert [trial["violations"] for trial in figures.trials()] == [[], []]
     figures.file.write_text(figures.file.read_text().replace(commit(), "0123456789"))
     assert list(islice(figures.seeds(1), 2)) == [7, 8]
-
-
-def test_the_bound_of_no_failures() -> None:
-    """The rule of three, nearly."""
-    assert upper_bound(0, 0) is None
-    assert upper_bound(100, 1) is None
-    assert upper_bound(1, 0) == pytest.approx(0.95)
-    assert upper_bound(300, 0) == pytest.approx(0.00994, abs=1e-5)
-
-
-def test_the_table_of_the_page_is_fresh() -> None:
-    """After new figures, `dev/chaos table` writes it."""
-    page = PAGE.read_text("utf-8")
-    assert with_table(page, table()) == page
-
-
-def test_recovery_of_stock_spark_is_beside_ours(tmp_path: Path) -> None:
-    """Of the same windows; its trials are no trials of ours."""
-    about = {"violations": [], "seconds": 3600.0, "kills": 2}
-    figures = Figures("recovery", tmp_path)
-    figures.add(kind="tumbling", seed=1, recoveries=[1.0, 3.0] * 50, **about)
-    figures.add(kind="stock tumbling", seed=2, recoveries=[2.0] * 100, **about)
-    figures = Figures("random", tmp_path)
-    figures.add(kind="tumbling", seed=1, recoveries=[9.0] * 100, **about)
-    figures.add(kind="storm", seed=2, **about)
-    lines = table(tmp_path).splitlines()
-    assert "| tumbling and sliding windows | 100 | 2.0 s | 3.0 s |" in lines
-    assert "| the same on stock Spark | 100 | 2.0 s | 2.0 s |" in lines
-    [kills] = [line for line in lines if line.startswith("| `kill -9` of the driver |")]
-    assert kills.startswith("| `kill -9` of the driver | 4 in 2 queries | 2 | 0 | 52.7 % | 2.0 |")
-
-
-def test_a_page_without_marks_is_refused() -> None:
-    """Nothing is written where nobody looks for it."""
-    with pytest.raises(ValueError, match="no <!-- figures"):
-        with_table("# Page", "| |")
-    assert with_table(f"a {BEGIN}\nold\n{END} z", "new") == f"a {BEGIN}\n\nnew\n\n{END} z"
