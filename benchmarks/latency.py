@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     from confluent_kafka import Message
     from latency_load import Sent
+    from typing_extensions import Self
 
 
 class Window(NamedTuple):
@@ -33,28 +34,35 @@ class Arrived:
 
 
 @dataclass
-class Results:
-    """The results in a topic, as they come."""
+class Reader:
+    """The messages in a topic of one partition, as they come."""
 
     consumer: Consumer
-    windows: dict[Window, Arrived] = field(default_factory=dict)
     _read: list[tuple[int, list[Message]]] = field(default_factory=list)
 
     @classmethod
-    def of(cls, servers: str, topic: str) -> Results:
-        """Read a topic of one partition."""
+    def of(cls, servers: str, topic: str) -> Self:
+        """Begin with the first message."""
         consumer = Consumer(
             {"bootstrap.servers": servers, "group.id": "bench", "enable.auto.commit": False}
         )
         consumer.assign([TopicPartition(topic, 0, 0)])
         return cls(consumer)
 
-    def read(self) -> None:
-        """Wait for results for a moment, and note when they have come."""
+    def read(self) -> bool:
+        """Wait for messages for a moment, and note when they have come, if any did."""
         message = self.consumer.poll(0.05)
         if message is not None:
             now = time.monotonic_ns()
             self._read.append((now, [message, *self.consumer.consume(1000, 0)]))
+        return message is not None
+
+
+@dataclass
+class Results(Reader):
+    """The results in a topic, as they come."""
+
+    windows: dict[Window, Arrived] = field(default_factory=dict)
 
     def parse(self) -> None:
         """Find the windows of what was read: not at once, which would take time from engines.

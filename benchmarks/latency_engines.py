@@ -1,4 +1,4 @@
-"""The engines that bench_latency.py measures, each in a process of its own."""
+"""The engines that bench_latency.py and bench_load.py measure, each in its own processes."""
 
 from __future__ import annotations
 
@@ -42,12 +42,18 @@ class Engine:
         A window is closed by the next row of its key, and not by the next row of all.
     final : bool
         A window has one result, and not one for each row.
+    seconds : int
+        The length of a window.
+    settings : tuple of str
+        Of Spark, as `NAME=VALUE`, or options of the JVM of another engine.
     """
 
     name: str
     query: str
     by_key: bool = False
     final: bool = True
+    seconds: int = 1
+    settings: tuple[str, ...] = ()
 
     @property
     def climbs(self) -> bool:
@@ -56,11 +62,11 @@ class Engine:
 
     def command(self, topics: Topics, folder: Path) -> list[str]:
         """Return what to start."""
-        arguments = (topics.servers, topics.input, topics.output)
+        arguments = (self.query, str(self.seconds), topics.servers, topics.input, topics.output)
         if ":" in self.query:
             script = str(ROOT / "benchmarks" / "latency_spark.py")
-            return [sys.executable, script, self.query, *arguments, str(folder)]
-        return [*engines.jvm(HEAP), "io.eventtide.engines.Live", self.query, *arguments]
+            return [sys.executable, script, *arguments, str(folder), *self.settings]
+        return [*engines.jvm(HEAP, *self.settings), "io.eventtide.engines.Live", *arguments]
 
 
 KAFKA = Engine("Kafka alone", "", final=False)
@@ -76,10 +82,13 @@ OTHERS = (
 
 
 @contextmanager
-def running(engine: Engine, topics: Topics, folder: Path) -> Iterator[Callable[[], None]]:
-    """Start an engine, and end it with all of its processes; yield what raises if it has ended."""
+def running(engine: Engine, topics: Topics, folder: Path) -> Iterator[Callable[[], int]]:
+    """Start an engine, and end it with all of its processes.
+
+    What is yielded returns the id of the group of these processes, and raises if it has ended.
+    """
     if not engine.query:
-        yield lambda: None
+        yield lambda: 0
         return
     log = folder / "log"
     with log.open("wb") as output:
@@ -92,9 +101,10 @@ def running(engine: Engine, topics: Topics, folder: Path) -> Iterator[Callable[[
             start_new_session=True,
         )
 
-    def check() -> None:
+    def check() -> int:
         if process.poll() is not None:
             raise RuntimeError(f"{engine.name} has ended\n{log.read_text('utf-8')[-5000:]}")
+        return process.pid
 
     try:
         yield check

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from latency import Results, Window, beginning, closing, wrong
-from latency_load import NANOS, Load, Sent, send
+from latency_load import NANOS, Load, Sent, next_start, send
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from latency_engines import Engine, Topics
 
+KEYS = 100
 RATES = (1_000, 10_000)
 LADDER = tuple(1_000 * rate for rate in (50, 100, 150, 200, 300, 400, 600, 800, 1_000))
 
@@ -86,7 +87,7 @@ class Run:
     """
 
     def __init__(
-        self, engine: Engine, topics: Topics, sender: Executor, check: Callable[[], None]
+        self, engine: Engine, topics: Topics, sender: Executor, check: Callable[[], object]
     ) -> None:
         self._engine = engine
         self._topics = topics
@@ -94,7 +95,7 @@ class Run:
         self._check = check
         self._epoch = time.time_ns() - time.monotonic_ns()
         self._results = Results.of(topics.servers, topics.output)
-        self._sent = Sent()
+        self._sent = Sent(KEYS)
         self._measured = Measured(engine)
 
     def measure(self, effort: Effort) -> Measured:
@@ -134,8 +135,9 @@ class Run:
 
     def _at(self, rate: int, seconds: int, wait: float) -> Times | None:
         """Send at a rate; None if results do not arrive within some seconds after it."""
-        servers, source = self._topics.servers, self._topics.input
-        sending = self._sender.submit(send, Load(servers, source, rate, seconds, self._epoch))
+        servers, source, epoch = self._topics.servers, self._topics.input, self._epoch
+        load = Load(servers, source, KEYS, rate, seconds, epoch, next_start(epoch))
+        sending = self._sender.submit(send, load, Sent(KEYS))
         while not sending.done():
             self._results.read()
             self._check()

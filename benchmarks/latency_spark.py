@@ -1,7 +1,8 @@
-"""A query that counts the rows of a topic: latency_spark.py QUERY SERVERS INPUT OUTPUT FOLDER.
+"""A query that counts the rows of a topic, for each key and window, until the process is ended.
 
-It runs until the process is ended. QUERY is a side and a mode, `real-time` or `micro-batch`, as in
-`ours:real-time`. Sides are `ours`, with a watermark for each key, `ours-of-query` and `stock`.
+Its arguments are QUERY SECONDS SERVERS INPUT OUTPUT FOLDER [SETTING=VALUE ...]. QUERY is a side and
+a mode, `real-time` or `micro-batch`, as in `ours:real-time`. Sides are `ours`, with a watermark for
+each key, `ours-of-query` and `stock`. SECONDS are the length of a window.
 """
 
 from __future__ import annotations
@@ -22,13 +23,13 @@ if TYPE_CHECKING:
 REAL_TIME = "real-time"
 
 
-def main(query: str, servers: str, source: str, sink: str, folder: str) -> None:
+def main(arguments: list[str]) -> None:
     """Start the query, and wait."""
+    query, seconds, servers, source, sink, folder, *settings = arguments
     side, mode = query.split(":")
     real_time = mode == REAL_TIME
-    spark = _session(folder, real_time=real_time)
-    rows = _rows(spark, servers, source)
-    counts = _stock(rows) if side == "stock" else _ours(rows, by_key=side == "ours")
+    spark = _session(folder, settings, real_time=real_time)
+    counts = _counts(_rows(spark, servers, source), side, seconds)
     value = F.concat_ws(",", F.unix_millis("window.start"), "key", "n").alias("value")
     writer = (
         counts.select(value)
@@ -45,7 +46,7 @@ def main(query: str, servers: str, source: str, sink: str, folder: str) -> None:
     writer.start().awaitTermination()
 
 
-def _session(folder: str, *, real_time: bool) -> SparkSession:
+def _session(folder: str, settings: list[str], *, real_time: bool) -> SparkSession:
     """Two tasks at a time: one reads the partition of the topic, one has the windows."""
     builder = (
         SparkSession.Builder()
@@ -59,6 +60,9 @@ def _session(folder: str, *, real_time: bool) -> SparkSession:
         .config("spark.ui.enabled", "false")
         .config("spark.ui.showConsoleProgress", "false")
     )
+    for setting in settings:
+        name, _, value = setting.partition("=")
+        builder = builder.config(name, value)
     return et.configure(builder, real_time=real_time).getOrCreate()
 
 
@@ -73,22 +77,20 @@ def _rows(spark: SparkSession, servers: str, topic: str) -> DataFrame:
         .load()
         .select(
             F.timestamp_millis(value.substr(1, 13).cast("long")).alias("ts"),
-            value.substr(15, 3).cast("int").alias("key"),
+            value.substr(15, 5).cast("int").alias("key"),
         )
     )
 
 
-def _ours(rows: DataFrame, *, by_key: bool) -> DataFrame:
+def _counts(rows: DataFrame, side: str, seconds: str) -> DataFrame:
+    n = F.count("*").alias("n")
+    if side == "stock":
+        timed = rows.withWatermark("ts", "0 seconds")
+        return timed.groupBy(F.window("ts", f"{seconds} seconds"), "key").agg(n)
     window = et.window(rows).event_time("ts", WatermarkPolicies.max_event_time()).key_by("key")
-    window = window.watermark_scope("key" if by_key else "global")
-    return window.tumbling("1s").agg(F.count("*").alias("n")).results
-
-
-def _stock(rows: DataFrame) -> DataFrame:
-    window = F.window("ts", "1 second")
-    timed = rows.withWatermark("ts", "0 seconds")
-    return timed.groupBy(window, "key").agg(F.count("*").alias("n"))
+    window = window.watermark_scope("key" if side == "ours" else "global")
+    return window.tumbling(f"{seconds}s").agg(n).results
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    main(sys.argv[1:])

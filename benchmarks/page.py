@@ -22,6 +22,7 @@ PICTURES = ROOT / "docs/img"
 ORDER = (
     "windows",
     "latency",
+    "load",
     "floor",
     "keys",
     "storm",

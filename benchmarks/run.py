@@ -20,6 +20,7 @@ import bench_lab
 import bench_large_state
 import bench_late_log
 import bench_latency
+import bench_load
 import bench_memory
 import bench_policies
 import bench_profile
@@ -50,6 +51,7 @@ BENCHES: dict[str, Callable[..., Iterable[Figure]]] = {
     "large_state": bench_large_state.run,
     "late_log": bench_late_log.run,
     "latency": bench_latency.run,
+    "load": bench_load.run,
     "memory": bench_memory.run,
     "engines": bench_engines.run,
     "floor": bench_floor.run,
@@ -65,6 +67,8 @@ BENCHES: dict[str, Callable[..., Iterable[Figure]]] = {
     "watermark": bench_watermark.run,
     "windows": bench_windows.run,
 }
+
+LONG = ("load", "soak")  # an hour or more: they run when they are named
 
 MOST_MINUTES = 180  # Spark keeps the progress of as many batches
 
@@ -95,7 +99,7 @@ def _part(file: Path) -> Path:
 
 
 def _figures(arguments: argparse.Namespace) -> Iterator[Figure]:
-    for name in arguments.names or [name for name in BENCHES if name != "soak"]:
+    for name in arguments.names or [name for name in BENCHES if name not in LONG]:
         run: Callable[..., Iterable[Figure]] = BENCHES[name]
         if name == "soak":
             run = partial(run, minutes=arguments.minutes)
@@ -104,7 +108,7 @@ def _figures(arguments: argparse.Namespace) -> Iterator[Figure]:
 
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="dev/bench", description=__doc__)
-    names = f"of {', '.join(BENCHES)}; all but soak when none is named"
+    names = f"of {', '.join(BENCHES)}; all but {' and '.join(LONG)} when none is named"
     parser.add_argument("names", nargs="*", metavar="NAME", help=names)
     parser.add_argument("--quick", action="store_true", help="fewer cases, fewer turns")
     parser.add_argument("--out", type=Path, metavar="FILE", help="write a JSON list of records")

@@ -138,7 +138,7 @@ def timed(monkeypatch: pytest.MonkeyPatch) -> Any:
 def sent(monkeypatch: pytest.MonkeyPatch) -> Any:
     """Two keys: three rows in second 7, one each in second 8."""
     monkeypatch.syspath_prepend(str(ROOT / "benchmarks"))
-    sent = importlib.import_module("latency_load").Sent()
+    sent = importlib.import_module("latency_load").Sent(2)
     sent.add(7, range(2), 70)
     sent.add(7, range(1), 71)
     sent.add(8, range(1, 2), 80)

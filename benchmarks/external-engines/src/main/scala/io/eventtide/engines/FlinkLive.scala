@@ -21,14 +21,14 @@ import org.apache.flink.util.Collector
 object FlinkLive {
   type Row = Tuple2[JavaLong, Integer]
 
-  def run(topics: Topics): Unit = {
+  def run(topics: Topics, seconds: Long): Unit = {
     val settings = FlinkSqlEngine.settings
     settings.setString("execution.buffer-timeout.interval", "0 ms") // rows leave at once
     val cluster = StreamExecutionEnvironment.createLocalEnvironment(1, settings)
     cluster
       .fromSource(source(topics), watermarks, "rows", Types.TUPLE[Row](Types.LONG, Types.INT))
       .keyBy((row: Row) => row.f1, Types.INT)
-      .window(TumblingEventTimeWindows.of(Duration.ofSeconds(1)))
+      .window(TumblingEventTimeWindows.of(Duration.ofSeconds(seconds)))
       .aggregate(new LiveCount, new LiveResult, Types.LONG, Types.STRING)
       .sinkTo(sink(topics))
     cluster.execute()

@@ -19,23 +19,23 @@ import org.apache.kafka.common.serialization.{
 /** One member of Hazelcast with Jet, which reads and writes Kafka, without snapshots. */
 object JetLive {
 
-  def run(topics: Topics): Unit = {
+  def run(topics: Topics, seconds: Long): Unit = {
     val config = JetEngine.config
     for (threads <- Seq("cooperative", "noncooperative")) {
       // threads without work look for it more often than they do by default
       config.setProperty(s"hazelcast.jet.idle.$threads.max.microseconds", "100")
     }
-    Hazelcast.newHazelcastInstance(config).getJet.newJob(pipeline(topics)).join()
+    Hazelcast.newHazelcastInstance(config).getJet.newJob(pipeline(topics, seconds)).join()
   }
 
-  private def pipeline(topics: Topics): Pipeline = {
+  private def pipeline(topics: Topics, seconds: Long): Pipeline = {
     val pipeline = Pipeline.create()
     pipeline
       .readFrom(source(topics))
       .withTimestamps(_.time, 0)
       .setLocalParallelism(1) // the topic has one partition
       .groupingKey[Integer](_.key)
-      .window(WindowDefinition.tumbling(1000))
+      .window(WindowDefinition.tumbling(seconds * 1000))
       .aggregate(AggregateOperations.counting[LiveRow]())
       .writeTo(KafkaSinks.kafka(sinkSettings(topics), record(topics.output)))
     pipeline
