@@ -25,6 +25,7 @@ DELAYED = "eventTimeExtractor: ts, delayWindowClose: 5s"
         ("", A, "^text='' is empty"),
         (7, T, "^text=7 has type int"),
         ("nowhere.yaml", A, "^text='nowhere.yaml' cannot be read: .*No such file"),
+        ("\0.yaml", A, r"^text='\\x00.yaml' cannot be read: embedded null"),
         ("version: 1", A, r"^line 1: has no window\. Allowed: one window, tumbling-time-window"),
         ("- a\n- b", T, "^line 1: .'a', 'b'. has type list"),
         ("a: 1\n---\nb: 2", A, "^line 2: cannot be read as YAML"),

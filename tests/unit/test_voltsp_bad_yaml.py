@@ -140,6 +140,10 @@ CASES: dict[str, list[Case]] = {
         ("windowSpan: '1h", A, "line", *NO_YAML),
         ("windowSpan: !x 1h", A, "line 5: cannot be read as YAML", *NO_YAML),
         ("windowSpan: 2024-13-01", A, "line 5: cannot be read as YAML: month", *NO_YAML),
+        ("windowSpan: !!int ''", A, "line 5: cannot be read as YAML: '' is not of", *NO_YAML),
+        ("windowSpan: !!bool x", A, "line 5: cannot be read as YAML: 'x' is not of", *NO_YAML),
+        ("windowSpan: !!timestamp x", A, "line 5: cannot be read as YAML: 'x'", *NO_YAML),
+        ('"\\ud800": 1h', A, "line 5: cannot be read as YAML: 'utf-8' codec", *NO_YAML),
         ("<<: {}", A, "line 5: cannot be read as YAML", *NO_YAML),
     ],
     "slideBy: 1m": [

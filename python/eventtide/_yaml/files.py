@@ -36,7 +36,7 @@ def content(text: str | Path, function: str) -> str:
         return text
     try:
         return Path(text).read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
+    except (OSError, ValueError) as error:  # also bytes that are not text, and a NUL in the path
         problem, fix = f"cannot be read: {error}", f"a path from {Path.cwd()} on, or a whole one"
         raise refused("text", str(text), problem, allowed=allowed, fix=fix) from None
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import yaml
 
 from eventtide._yaml.places import placed, placing, refused_at
-from eventtide.errors import ArgumentTypeError
+from eventtide.errors import ArgumentTypeError, short
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
@@ -76,10 +76,17 @@ class _Reader:
         return self._mapping(node, path)
 
     def _scalar(self, node: yaml.ScalarNode) -> object:
+        line = node.start_mark.line + 1
         try:
-            return self._loader.construct_object(node)
-        except ValueError as error:  # a date that does not exist
-            raise _refused(node.start_mark.line + 1, str(error)) from None
+            value = self._loader.construct_object(node)
+            if isinstance(value, str):
+                value.encode("utf-8")
+        except ValueError as error:  # a date that does not exist, half of a surrogate pair
+            raise _refused(line, str(error)) from None
+        except (AttributeError, LookupError):  # what PyYAML raises for a value of another type
+            kind = node.tag.rpartition(":")[2]
+            raise _refused(line, f"{short(node.value)} is not of the type {kind}") from None
+        return value
 
     def _mapping(self, node: yaml.Node, path: Path) -> dict[str, object]:
         items: dict[str, object] = {}

@@ -42,8 +42,8 @@ def placed(error: EventtideError, path: Path, lines: Lines) -> EventtideError:
     where = below if below in lines or missing else path
     known = next(where[:n] for n in range(len(where), -1, -1) if where[:n] in lines)
     problem, allowed, fix = error.problem or "", error.allowed or "", _as_yaml(error.fix or "")
-    if where == path and path:
-        fix = re.sub(rf"^{error.argument}: ", f"{path[-1]}: ", fix)
+    if where == path and path and fix.startswith(begin := f"{error.argument}: "):
+        fix = f"{path[-1]}: {fix.removeprefix(begin)}"
     line, kind = lines[known], type(error)
     return refused_at(
         line, shown(where), error.value, problem, allowed=allowed, fix=fix, error=kind

@@ -104,6 +104,25 @@ def test_a_message_that_is_none_has_a_named_error(spark: Any, value: bytes, prob
     assert spark.streams.active == []
 
 
+def test_state_is_that_of_a_window(spark: Any) -> None:
+    """Rows without one have none."""
+    with pytest.raises(InvalidArgumentError, match=r"MISSING_OPTION.*window"):
+        _bridge.of(spark).read_state(spark.range(1), "/nowhere")
+
+
+def test_requests_are_not_nested_without_end(spark: Any) -> None:
+    """Each is bytes in the one above, so that no limit of Spark's counts them."""
+    value, above = question("start"), proto.Project()
+    above.ParseFromString(value)
+    for _ in range(1000):
+        above.input.extension.type_url = TYPE_URL
+        above.input.extension.value = value
+        value = above.SerializeToString()
+    with pytest.raises(SetupError, match="more than 100 requests are nested"), et.named_errors():
+        DataFrame(Bytes(value), spark).collect()
+    assert spark.range(1).count() == 1
+
+
 def test_values_of_a_query_have_named_errors(spark: Any) -> None:
     """A query of one's own goes on after a question that the server cannot read."""
     rows = spark.readStream.format("rate").load()

@@ -4,11 +4,11 @@ import java.time.Instant
 
 import scala.annotation.varargs
 
-import org.apache.hadoop.fs.Path
 import org.apache.spark.sql.eventtide.StreamExecutionAccess
 import org.apache.spark.sql.streaming.StreamingQuery
 import org.apache.spark.sql.{DataFrame, Row, SparkSession, classic}
 
+import io.eventtide.spark.checkpoint.CheckpointPath
 import io.eventtide.spark.latelog.{
   LateCompaction,
   LateHandlerQuery,
@@ -107,7 +107,8 @@ private[spark] trait EventtideCheckpoints {
       plan: Option[DataFrame]
   ): CheckpointReport = {
     val analyzed = plan.map(_.asInstanceOf[classic.DataFrame].queryExecution.analyzed)
-    val found = new doctor.CheckpointReport(new Path(checkpoint), conf(session), analyzed)
+    val found =
+      new doctor.CheckpointReport(CheckpointPath.read(checkpoint), conf(session), analyzed)
     CheckpointReport.read(found.json)
   }
 
@@ -134,7 +135,7 @@ private[spark] trait EventtideCheckpoints {
       window: Int
   ): String = {
     val question = OfWindow(window, WhyQuestion.since(start), WhyQuestion.since(end))
-    new Why(new Path(checkpoint), conf(session)).answer(question)
+    new Why(CheckpointPath.read(checkpoint), conf(session)).answer(question)
   }
 
   /** Explains why a row was late: which batch and substream moved the watermark past it, and the lag
@@ -152,11 +153,11 @@ private[spark] trait EventtideCheckpoints {
 
   /** As above, for a row of one of several windows, by its position from 0. */
   def whyLate(session: SparkSession, checkpoint: String, row: Row, window: Int): String =
-    new Why(new Path(checkpoint), conf(session)).answer(WhyQuestion.of(row, window))
+    new Why(CheckpointPath.read(checkpoint), conf(session)).answer(WhyQuestion.of(row, window))
 
   /** The late files of a checkpoint that do not count; nothing is deleted. */
   def orphanedLateFiles(session: SparkSession, checkpoint: String): Seq[String] =
-    new LateOrphans(new Path(checkpoint), conf(session)).find().map(_.path.toString)
+    new LateOrphans(CheckpointPath.read(checkpoint), conf(session)).find().map(_.path.toString)
 
   /** Deletes the late files of a checkpoint that do not count, and returns them.
     *
@@ -168,7 +169,9 @@ private[spark] trait EventtideCheckpoints {
       checkpoint: String,
       lateTo: String*
   ): Seq[String] =
-    new LateOrphans(new Path(checkpoint), conf(session)).clean(lateTo).map(_.path.toString)
+    new LateOrphans(CheckpointPath.read(checkpoint), conf(session))
+      .clean(lateTo)
+      .map(_.path.toString)
 
   /** Merges small late files of committed batches; the numbers of batches and of files. */
   @varargs def compactLate(
@@ -178,7 +181,8 @@ private[spark] trait EventtideCheckpoints {
   ): CompactedLateFiles = {
     val classicSession = session.asInstanceOf[classic.SparkSession]
     val done =
-      new LateCompaction(classicSession, new Path(checkpoint), LateCompaction.Every).run(lateTo)
+      new LateCompaction(classicSession, CheckpointPath.read(checkpoint), LateCompaction.Every)
+        .run(lateTo)
     CompactedLateFiles(done.batches, done.filesBefore, done.filesAfter)
   }
 
@@ -188,10 +192,8 @@ private[spark] trait EventtideCheckpoints {
     *   its id, as in `CheckpointReport.lateReaders`
     */
   def forgetLateReader(session: SparkSession, checkpoint: String, reader: String): Unit = {
-    val path = new Path(checkpoint)
-    val readers =
-      new LateReaders(path.getFileSystem(conf(session)).makeQualified(path), conf(session))
-    readers.forget(reader)
+    val of = conf(session)
+    new LateReaders(CheckpointPath.root(checkpoint, of), of).forget(reader)
   }
 
   /** Changes the number of partitions of the state of a checkpoint's windows, whose query must be
@@ -200,7 +202,7 @@ private[spark] trait EventtideCheckpoints {
   def repartition(session: SparkSession, checkpoint: String, partitions: Int): Int =
     new StateRepartition(
       session.asInstanceOf[classic.SparkSession],
-      new Path(checkpoint),
+      CheckpointPath.read(checkpoint),
       partitions
     ).run()
 

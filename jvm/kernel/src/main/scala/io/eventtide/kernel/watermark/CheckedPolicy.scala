@@ -3,8 +3,8 @@ package io.eventtide.kernel.watermark
 import java.io.{ByteArrayInputStream, ByteArrayOutputStream, DataInput, DataInputStream}
 import java.io.{DataOutput, DataOutputStream}
 
-import io.eventtide.kernel.StateVersion
 import io.eventtide.kernel.time.Clamped
+import io.eventtide.kernel.{SavedText, StateVersion}
 
 /** A custom policy; each call of it is checked.
   *
@@ -66,8 +66,7 @@ private[watermark] final class CheckedPolicy(name: String, ahead: Long, own: Wat
   def restore(in: DataInput): Unit = {
     StateVersion.read(in, s"policy $name", known = 1)
     reached.restore(in)
-    val record = new Array[Byte](in.readInt())
-    in.readFully(record)
+    val record = SavedText.readBytes(in)
     val left = new ByteArrayInputStream(record)
     checked("restore")(own.restore(new DataInputStream(left)))
     if (left.available > 0)

@@ -7,6 +7,8 @@ import java.io.DataInputStream
 import java.io.DataOutput
 import java.io.DataOutputStream
 
+import io.eventtide.kernel.SavedText
+
 /** Emits the lowest watermark of the substreams through a throttle.
   *
   *   - '''Guarantee:''' visits every substream only when the last substream that delayed the next
@@ -147,8 +149,7 @@ private[watermark] final class WatermarkEmitter(
     */
   def restore(in: DataInput, isSame: Boolean, clock: Long): Unit = {
     val emitted = Option.when(in.readBoolean())(in.readLong())
-    val state = new Array[Byte](in.readInt())
-    in.readFully(state)
+    val state = SavedText.readBytes(in)
     if (isSame) throttle.restore(new DataInputStream(new ByteArrayInputStream(state)))
     else emitted.foreach(throttle.raise(_, clock))
   }

@@ -6,7 +6,6 @@ import java.util.{List => JList, Map => JMap, UUID}
 import scala.jdk.CollectionConverters._
 
 import org.apache.hadoop.conf.Configuration
-import org.apache.hadoop.fs.Path
 import org.apache.spark.sql.classic
 import org.apache.spark.sql.eventtide.{StreamExecutionAccess, TestQuery}
 import org.apache.spark.sql.streaming.{DataStreamWriter, StreamingQuery}
@@ -14,6 +13,7 @@ import org.apache.spark.sql.types.StructType
 import org.apache.spark.sql.{Column, DataFrame, Row, SparkSession}
 
 import io.eventtide.spark.BuildInfo
+import io.eventtide.spark.checkpoint.CheckpointPath
 import io.eventtide.spark.latelog.{
   LateCompaction,
   LateCompanion,
@@ -168,7 +168,7 @@ object PythonApi {
     */
   def checkpointJson(session: SparkSession, checkpoint: String, plan: DataFrame): String = {
     val analyzed = Option(plan).map(asClassic(_).queryExecution.analyzed)
-    new CheckpointReport(new Path(checkpoint), conf(session), analyzed).json
+    new CheckpointReport(CheckpointPath.read(checkpoint), conf(session), analyzed).json
   }
 
   /** Explains why a window is open or has closed, or why a row was late.
@@ -177,7 +177,7 @@ object PythonApi {
     *   its options; see `WhyQuestion`
     */
   def why(session: SparkSession, checkpoint: String, question: JMap[String, String]): String = {
-    val of = new Why(new Path(checkpoint), conf(session))
+    val of = new Why(CheckpointPath.read(checkpoint), conf(session))
     of.answer(WhyQuestion.read(question.asScala.toMap))
   }
 
@@ -195,7 +195,7 @@ object PythonApi {
   def timeline(session: SparkSession, checkpoint: String, rows: DataFrame): String = {
     val drawn =
       Option(rows).toSeq.flatMap(_.collect().toSeq.map(of => of.getLong(0) -> of.getLong(1)))
-    new Timeline(new Path(checkpoint), conf(session), drawn).html
+    new Timeline(CheckpointPath.read(checkpoint), conf(session), drawn).html
   }
 
   /** Finds the late files of a checkpoint that do not count. Deletes them, unless `dryRun` is set.
@@ -209,7 +209,7 @@ object PythonApi {
       dryRun: Boolean,
       lateTo: JList[String]
   ): JList[String] = {
-    val orphans = new LateOrphans(new Path(checkpoint), conf(session))
+    val orphans = new LateOrphans(CheckpointPath.read(checkpoint), conf(session))
     val found = if (dryRun) orphans.find() else orphans.clean(lateTo.asScala.toSeq)
     found.map(_.path.toString).asJava
   }
@@ -218,7 +218,7 @@ object PythonApi {
     */
   def compactLate(session: SparkSession, checkpoint: String, lateTo: JList[String]): JList[Int] = {
     val compaction =
-      new LateCompaction(asClassic(session), new Path(checkpoint), LateCompaction.Every)
+      new LateCompaction(asClassic(session), CheckpointPath.read(checkpoint), LateCompaction.Every)
     val done = compaction.run(lateTo.asScala.toSeq)
     Seq(done.batches, done.filesBefore, done.filesAfter).asJava
   }
@@ -226,15 +226,15 @@ object PythonApi {
   /** Removes a reading stream from a late log, so that the log's retention no longer waits for it.
     */
   def forgetLateReader(session: SparkSession, checkpoint: String, reader: String): Unit = {
-    val (path, of) = (new Path(checkpoint), conf(session))
-    new LateReaders(path.getFileSystem(of).makeQualified(path), of).forget(reader)
+    val of = conf(session)
+    new LateReaders(CheckpointPath.root(checkpoint, of), of).forget(reader)
   }
 
   /** Changes the number of partitions of the state of a checkpoint's windows. Returns the number
     * before.
     */
   def repartition(session: SparkSession, checkpoint: String, partitions: Int): Int =
-    new StateRepartition(asClassic(session), new Path(checkpoint), partitions).run()
+    new StateRepartition(asClassic(session), CheckpointPath.read(checkpoint), partitions).run()
 
   /** The checkpoint location of a running or stopped query. */
   def checkpointOf(query: StreamingQuery): String = StreamExecutionAccess.checkpointOf(query)

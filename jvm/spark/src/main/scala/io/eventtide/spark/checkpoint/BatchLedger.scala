@@ -3,11 +3,13 @@ package io.eventtide.spark.checkpoint
 import java.io.FileNotFoundException
 
 import scala.collection.immutable.{SortedMap, SortedSet, VectorMap}
+import scala.util.control.NonFatal
 import scala.util.{Failure, Try}
 
 import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.{ChecksumException, Path}
 
+import io.eventtide.kernel.watermark.PolicyFailure
 import io.eventtide.spark.EventtideException
 
 /** The state of a query's policies after each batch: `<checkpoint>/eventtide/ledger/<batch id>`.
@@ -81,6 +83,10 @@ private[spark] final class BatchLedger(root: Path, retain: Int, conf: Configurat
     found.values.toSeq
   }
 
+  /** As `BatchLedger.decode`, for entries of this ledger. */
+  def decode[A](entries: Seq[LedgerEntry])(content: => A): A =
+    BatchLedger.decode(root, entries)(content)
+
   /** The entry of a committed batch; it may build on earlier entries. */
   def entryOf(batchId: Long): LedgerEntry = newest(batchId + 1)
 
@@ -129,20 +135,19 @@ private[spark] final class BatchLedger(root: Path, retain: Int, conf: Configurat
   }
 
   private def entry(name: EntryName): LedgerEntry =
-    try files.read(name.text)(in => LedgerEntry.read(name.batchId, in.readAllBytes()))
-    catch {
+    try {
+      val entry = files.read(name.text)(in => LedgerEntry.read(name.batchId, in.readAllBytes()))
+      if (entry.after.exists(!_.isBefore(name)))
+        throw new LedgerEntry.Damaged("it builds on itself or on a later entry")
+      entry
+    } catch {
       case _: FileNotFoundException => unreadable(name, "it is missing")
       case _: ChecksumException => unreadable(name, "the file system reports a checksum error")
       case damaged: LedgerEntry.Damaged => unreadable(name, damaged.reason)
     }
 
   private def unreadable(name: EntryName, reason: String): Nothing =
-    throw EventtideException(
-      "LEDGER_UNREADABLE",
-      "batch" -> name.batchId,
-      "root" -> root,
-      "reason" -> reason
-    )
+    BatchLedger.unreadable(root, name.batchId, reason)
 
   private def drop(batchId: Long, gone: Iterable[Int]): Unit = {
     gone.foreach { revision =>
@@ -161,6 +166,27 @@ private[spark] object BatchLedger {
   /** Reads a ledger, which the query may be writing: it may replace the entries meanwhile. */
   def reading[A](root: Path, conf: Configuration)(read: BatchLedger => A): A =
     attempt(Attempts)(read(new BatchLedger(root, retain = 0, conf)))
+
+  /** Reads the content of entries, which their checksum does not prove to be valid.
+    *
+    * @throws EventtideException
+    *   LEDGER_UNREADABLE if it is not
+    */
+  def decode[A](root: Path, entries: Seq[LedgerEntry])(content: => A): A =
+    try content
+    catch {
+      case known @ (_: EventtideException | _: PolicyFailure) => throw known
+      case NonFatal(_) =>
+        unreadable(root, entries.last.batchId, "a part of its content is invalid")
+    }
+
+  private def unreadable(root: Path, batchId: Long, reason: String): Nothing =
+    throw EventtideException(
+      "LEDGER_UNREADABLE",
+      "batch" -> batchId,
+      "root" -> root,
+      "reason" -> reason
+    )
 
   @scala.annotation.tailrec
   private def attempt[A](left: Int)(read: => A): A = Try(read) match {
@@ -191,6 +217,9 @@ private object EntryChain {
 /** The name of a ledger file. `revision` counts the entries written before for the same batch. */
 private[checkpoint] final case class EntryName(batchId: Long, revision: Int) {
   def text: String = if (revision == 0) batchId.toString else s"$batchId.$revision"
+
+  def isBefore(other: EntryName): Boolean =
+    batchId < other.batchId || batchId == other.batchId && revision < other.revision
 }
 
 private[checkpoint] object EntryName {

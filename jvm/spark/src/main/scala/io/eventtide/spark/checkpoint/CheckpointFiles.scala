@@ -1,6 +1,6 @@
 package io.eventtide.spark.checkpoint
 
-import java.io.{DataInputStream, DataOutputStream, FileNotFoundException}
+import java.io.{DataInputStream, DataOutputStream, FileNotFoundException, InputStream}
 import java.nio.file.NoSuchFileException
 import java.util.UUID
 
@@ -38,11 +38,23 @@ private[spark] final class CheckpointFiles(val folder: Path, conf: Configuration
 
   def delete(name: String): Unit = files.delete(new Path(folder, name))
 
+  /** Reads a file.
+    *
+    * @throws FileNotFoundException
+    *   if it is missing
+    */
   def read[T](name: String)(content: DataInputStream => T): T = {
-    val in = new DataInputStream(files.open(new Path(folder, name)))
+    val in = new DataInputStream(open(new Path(folder, name)))
     try content(in)
     finally in.close()
   }
+
+  private def open(file: Path): InputStream =
+    try files.open(file)
+    catch {
+      case failure: FileNotFoundException if files.exists(file) =>
+        CheckpointFiles.unreadable(file, failure)
+    }
 
   /** Writes a new file. If the file exists, another run has written it, and this run ends.
     *
@@ -83,6 +95,10 @@ private[spark] final class CheckpointFiles(val folder: Path, conf: Configuration
 
 private[spark] object CheckpointFiles {
   private val mapper = new ObjectMapper()
+
+  /** Fails because a file is not what it has to be. */
+  def unreadable(file: Path, failure: Throwable): Nothing =
+    throw EventtideException("CHECKPOINT_FILE_UNREADABLE", "file" -> file, "reason" -> failure)
 
   /** The id of a checkpoint's query, from Spark's `metadata` file. */
   def queryId(root: Path, conf: Configuration): UUID = {

@@ -41,12 +41,13 @@ final class EventtideRelationPlugin extends RelationPlugin {
   ): Optional[LogicalPlan] = {
     val any = ProtoAny.parseFrom(bytes)
     if (any.getTypeUrl != ConnectMessage.TypeUrl) Optional.empty()
-    else {
-      val message = ConnectMessage.read(any.getValue, planner)
-      // A client asks about the error of this check, too.
-      if (!ConnectAnswers.OfErrors(message.name)) SessionValidator.installed(planner.session)
-      Optional.of(plan(message, planner))
-    }
+    else
+      NestedMessages.limited {
+        val message = ConnectMessage.read(any.getValue, planner)
+        // A client asks about the error of this check, too.
+        if (!ConnectAnswers.OfErrors(message.name)) SessionValidator.installed(planner.session)
+        Optional.of(plan(message, planner))
+      }
   }
 
   private def plan(message: ConnectMessage, planner: SparkConnectPlanner): LogicalPlan =

@@ -7,7 +7,7 @@ import org.apache.spark.sql.classic.{DataFrame, SparkSession}
 import org.apache.spark.sql.functions.col
 
 import io.eventtide.spark.EventtideException
-import io.eventtide.spark.checkpoint.CheckpointFiles
+import io.eventtide.spark.checkpoint.{CheckpointFiles, CheckpointPath}
 
 /** The result of a compaction: the number of batches with late rows, and of files before and after.
   */
@@ -30,7 +30,7 @@ final case class CompactionResult(batches: Int, filesBefore: Int, filesAfter: In
   */
 final class LateCompaction(session: SparkSession, checkpoint: Path, every: Int) {
   private val conf = session.sessionState.newHadoopConf()
-  private val root = checkpoint.getFileSystem(conf).makeQualified(checkpoint)
+  private val root = CheckpointPath.root(checkpoint, conf)
   private val index = new LateIndexReader(root, conf)
   private val files = new LateIndexFiles(root, conf)
   private val folders = new LateFolders(root, conf)

@@ -6,6 +6,7 @@ import org.apache.spark.sql.eventtide.StreamExecutionAccess
 import org.apache.spark.sql.types.StructType
 
 import io.eventtide.spark.EventtideException
+import io.eventtide.spark.checkpoint.CheckpointPath
 
 /** Reads the late log of one window. Only files that the index names count.
   *
@@ -109,8 +110,7 @@ private[spark] object LateLogReader {
 
   /** Finds the late log of a window in a checkpoint; the error lists the existing logs. */
   def open(checkpoint: String, window: Option[String], conf: Configuration): LateLogReader = {
-    val path = new Path(checkpoint)
-    val root = path.getFileSystem(conf).makeQualified(path)
+    val root = CheckpointPath.root(checkpoint, conf)
     val logs = new LateLogSpecs(root, conf).read()
     if (logs.isEmpty) throw EventtideException("LATE_LOG_MISSING", "root" -> root)
     val chosen = window.fold(only(root, logs))(named(root, logs, _))

@@ -67,10 +67,13 @@ private[spark] final class LateLogSpecs(root: Path, conf: Configuration) {
     * batch may have left the same logs or other logs.
     */
   def begin(logs: Map[Int, LateLogSpec]): Unit = {
-    val there = newest(files.names)
-    for ((window, revision) <- there if !logs.contains(window)) {
-      (0 to revision).map(LateLogSpecs.name(window, _)).foreach(files.delete)
-    }
+    val names = files.names
+    val there = newest(names)
+    names
+      .collect {
+        case name @ LateLogSpecs.Name(window, _) if !logs.contains(window.toInt) => name
+      }
+      .foreach(files.delete)
     for ((window, log) <- logs) {
       val known = there.get(window)
       if (!known.exists(read(window, _) == log)) write(window, known.fold(0)(_ + 1), log)
@@ -99,8 +102,10 @@ private[spark] final class LateLogSpecs(root: Path, conf: Configuration) {
       val node = LateLogSpecs.mapper.readTree(bytes)
       require(node.required("version").asInt == LateLogSpecs.Version)
       val schema = DataType.fromJson(node.required("schema").asText).asInstanceOf[StructType]
-      val keep = Option(node.get("keepMicros")).map(_.asLong)
-      LateLogSpec(Option(node.get("to")).map(_.asText), schema, keep)
+      require(LateSchema.isOfLog(schema))
+      val to = Option(node.get("to")).map(_.asText)
+      to.foreach(new Path(_))
+      LateLogSpec(to, schema, Option(node.get("keepMicros")).map(_.asLong))
     } catch {
       case NonFatal(_) =>
         new LateIndexFiles(root, conf).unreadable(name, "this version of Eventtide cannot read it")
@@ -117,7 +122,7 @@ private[spark] final class LateLogSpecs(root: Path, conf: Configuration) {
 }
 
 private[spark] object LateLogSpecs {
-  private val Name = "window-(\\d+)\\.(\\d+)".r
+  private val Name = "window-(\\d{1,9})\\.(\\d{1,9})".r
   private val Version = 1
   private val mapper = new ObjectMapper()
 

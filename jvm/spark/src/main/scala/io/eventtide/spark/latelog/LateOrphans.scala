@@ -8,7 +8,7 @@ import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.Path
 
 import io.eventtide.spark.EventtideException
-import io.eventtide.spark.checkpoint.CheckpointFiles
+import io.eventtide.spark.checkpoint.{CheckpointFiles, CheckpointLinks, CheckpointPath}
 
 /** A late file that does not count, and its length in bytes. */
 final case class LateOrphan(path: Path, bytes: Long)
@@ -17,7 +17,7 @@ final case class LateOrphan(path: Path, bytes: Long)
   * that a compaction has replaced.
   */
 final class LateOrphans(checkpoint: Path, conf: Configuration) {
-  private val root = checkpoint.getFileSystem(conf).makeQualified(checkpoint)
+  private val root = CheckpointPath.root(checkpoint, conf)
   private val index = new LateIndexReader(root, conf)
   private lazy val folders = new LateFolders(root, conf)
 
@@ -61,6 +61,7 @@ final class LateOrphans(checkpoint: Path, conf: Configuration) {
     *   checkpoint records that they belong to the query
     */
   def clean(confirmed: Seq[String]): Seq[LateOrphan] = {
+    CheckpointLinks.refuse(root, conf)
     folders.refuseUnconfirmed(confirmed)
     val orphans = find()
     orphans.foreach { case LateOrphan(path, _) => path.getFileSystem(conf).delete(path, false) }

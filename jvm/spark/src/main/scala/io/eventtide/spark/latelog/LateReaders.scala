@@ -13,7 +13,7 @@ import org.apache.hadoop.fs.Path
 import org.apache.spark.internal.Logging
 
 import io.eventtide.spark.EventtideException
-import io.eventtide.spark.checkpoint.CheckpointFiles
+import io.eventtide.spark.checkpoint.{CheckpointFiles, CheckpointLinks}
 
 /** A stream over a late log, as recorded in the checkpoint with the log.
   *
@@ -71,6 +71,7 @@ private[spark] final class LateReaders(val root: Path, conf: Configuration) {
 
   /** Removes a reader, so that no rows are retained for it any more. */
   def forget(id: String): Unit = {
+    CheckpointLinks.refuse(root, conf)
     val (gone, others) = found.partition(_.id == id)
     if (gone.isEmpty) {
       throw EventtideException(

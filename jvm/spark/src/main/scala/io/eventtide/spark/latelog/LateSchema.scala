@@ -51,6 +51,12 @@ private[spark] object LateSchema {
 
   def withAdded(row: StructType): StructType = StructType(row.fields ++ Added.fields)
 
+  /** Whether a schema ends with the added columns. */
+  def isOfLog(schema: StructType): Boolean = {
+    def columns(of: Seq[StructField]) = of.map(field => field.name -> field.dataType)
+    columns(schema.takeRight(Added.length)) == columns(Added)
+  }
+
   // Spark treats names that differ only in case as equal, unless configured otherwise.
   private def refuseNames(row: StructType): Unit = {
     val names = row.fieldNames ++ Added.fieldNames

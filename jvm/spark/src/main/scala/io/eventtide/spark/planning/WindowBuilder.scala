@@ -79,7 +79,8 @@ private[spark] object WindowBuilder {
     val input = watermark match {
       case _ if !stream.isStreaming => WindowInput.batch(stream, eventTime)
       case Some(policy) =>
-        WindowInput.withWatermark(stream, id, eventTime.get, columns.substream, policy)
+        val column = eventTime.getOrElse(OptionReader.missing("event_time", "a column name"))
+        WindowInput.withWatermark(stream, id, column, columns.substream, policy)
       case None => WindowInput.watermarked(stream, id, eventTime)
     }
     val isLocal = input.eventTime.dataType == TimestampNTZType

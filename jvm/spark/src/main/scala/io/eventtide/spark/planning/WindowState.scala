@@ -9,10 +9,10 @@ import org.apache.spark.sql.eventtide.SparkInternals
 import org.apache.spark.sql.types.{StructType, TimestampType}
 
 import io.eventtide.spark.EventtideException
-import io.eventtide.spark.checkpoint.{CheckpointFiles, OffsetFiles, PlanFile}
+import io.eventtide.spark.checkpoint.{CheckpointFiles, CheckpointPath, OffsetFiles, PlanFile}
 import io.eventtide.spark.operators.window.StateReader
 import io.eventtide.spark.operators.{WindowBatchContext, WindowOperatorSpec}
-import io.eventtide.spark.options.{AggregateHistory, StoredFrames}
+import io.eventtide.spark.options.{AggregateHistory, OptionReader, StoredFrames}
 import io.eventtide.spark.query.run.StateStoreValidator
 import io.eventtide.spark.query.state.CheckpointState
 
@@ -32,10 +32,12 @@ private[spark] object WindowState {
     SessionValidator.installed(session)
     StateStoreValidator.rocksDb(session)
     val conf = session.sessionState.newHadoopConf()
-    val root = new Path(checkpoint)
+    val root = CheckpointPath.read(checkpoint)
     def missing = throw EventtideException("STATE_MISSING", "root" -> checkpoint)
 
-    val node = WindowAggregate.allIn(results.queryExecution.analyzed).head
+    val node = WindowAggregate.allIn(results.queryExecution.analyzed).headOption.getOrElse {
+      OptionReader.missing("window", "the results of an Eventtide window")
+    }
     val batch = new CheckpointFiles(new Path(root, "commits"), conf).lastBatch.getOrElse(missing)
     val closed = new OffsetFiles(root, conf).closedBy(batch, node.settings) _
     val (position, stored) =

@@ -2,7 +2,6 @@ package io.eventtide.spark.source
 
 import java.util.{EnumSet, Map => JMap}
 
-import org.apache.hadoop.fs.Path
 import org.apache.spark.sql.classic.SparkSession
 import org.apache.spark.sql.connector.catalog.{
   Column,
@@ -24,6 +23,7 @@ import org.apache.spark.sql.sources.DataSourceRegister
 import org.apache.spark.sql.types.StructType
 import org.apache.spark.sql.util.CaseInsensitiveStringMap
 
+import io.eventtide.spark.checkpoint.CheckpointPath
 import io.eventtide.spark.options.OptionReader
 import io.eventtide.spark.query.history.ClosedWindowReader
 
@@ -59,8 +59,7 @@ private[spark] object CompletenessSource {
     val named = Option(options.get("window")).map("window" -> _).toMap
     val window = new OptionReader(named).count("window", 0).getOrElse(0)
     val conf = SparkSession.active.sessionState.newHadoopConf()
-    val path = new Path(checkpoint)
-    val root = path.getFileSystem(conf).makeQualified(path)
+    val root = CheckpointPath.root(checkpoint, conf)
     val windows = new ClosedWindowReader(root, window, conf)
     windows.check()
     new CompletenessTable(windows)

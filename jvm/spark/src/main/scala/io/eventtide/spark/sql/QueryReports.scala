@@ -1,6 +1,5 @@
 package io.eventtide.spark.sql
 
-import org.apache.hadoop.fs.Path
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.classic.SparkSession
@@ -8,6 +7,7 @@ import org.apache.spark.sql.types.{BooleanType, StringType, StructType}
 import org.apache.spark.unsafe.types.UTF8String
 
 import io.eventtide.spark.EventtideException
+import io.eventtide.spark.checkpoint.CheckpointPath
 import io.eventtide.spark.query.doctor.CheckpointReport
 import io.eventtide.spark.query.monitor.WatermarkReport
 import io.eventtide.spark.query.run.QueryWatermarks
@@ -89,7 +89,7 @@ private[sql] object CheckpointFunction extends TableFunction {
     override def schema: StructType = ProgressReport.Schema
     override def rows(session: SparkSession): Seq[InternalRow] = {
       val conf = session.sessionState.newHadoopConf()
-      val last = new CheckpointReport(new Path(path), conf, None).lastWatermark
+      val last = new CheckpointReport(CheckpointPath.read(path), conf, None).lastWatermark
       last.toSeq.flatMap(report => ProgressReport.rows(report.json))
     }
   }

@@ -58,6 +58,17 @@ class BatchLedgerSuite extends AnyFunSuite {
     assert(restored(open(root), below = 2) == Seq("third", "next"))
   }
 
+  test("an entry that builds on itself or on a later entry is refused") {
+    for (after <- Seq(EntryName(0, 0), EntryName(0, 1), EntryName(7, 0))) {
+      val root = newRoot()
+      open(root).write(
+        LedgerEntry(0, Some(after), isHolding = false, None, Nil),
+        isCommitted = false
+      )
+      assert(refusal(open(root).restore(below = 1)).condition == "LEDGER_UNREADABLE")
+    }
+  }
+
   test("a kill before the first revision went leaves both, and the last one counts") {
     val root = newRoot()
     val ledger = open(root)

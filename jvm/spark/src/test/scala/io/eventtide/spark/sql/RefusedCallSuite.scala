@@ -109,6 +109,7 @@ class RefusedCallSuite extends AnyFunSuite with SqlPlans {
     s"$mark(TABLE(events), policy => with_fixed_lag('5s'))" -> "MISSING_OPTION",
     s"$mark(TABLE(events), ts, lag => '5s')" -> "MISSING_OPTION",
     s"$mark(TABLE(events), ts, 'with_fixed_lag')" -> "MISSING_OPTION",
+    s"$window(TABLE(events), policy => $rest)" -> "MISSING_OPTION",
     s"$window(TABLE(events), ts, with_fixed_lag('5s'), agg => count(*))" -> "MISSING_OPTION",
     s"$window(TABLE(events), ts, with_fixed_lag('5s'), size => '1m')" -> "MISSING_OPTION",
     s"$window(TABLE(events), ts, $rest, discarding => true)" -> "UNKNOWN_OPTION",

@@ -16,6 +16,7 @@ import io.eventtide.spark.EventtideException
 import io.eventtide.spark.checkpoint.{
   BatchLedger,
   CheckpointFiles,
+  CheckpointPath,
   CheckpointStructure,
   EndOfInput,
   LedgerEntry,
@@ -54,7 +55,7 @@ private[spark] final class CheckpointReport(
     conf: Configuration,
     plan: Option[LogicalPlan]
 ) {
-  private val root = checkpoint.getFileSystem(conf).makeQualified(checkpoint)
+  private val root = CheckpointPath.root(checkpoint, conf)
   private val offsets = new OffsetFiles(root, conf)
   private val index = new LateIndexReader(root, conf)
 
@@ -73,6 +74,9 @@ private[spark] final class CheckpointReport(
   private lazy val watermark = Try {
     for (read <- ledger.toOption; known <- settings.get) yield reportOn(read, known)
   }
+  private lazy val closed = Try(ledger.toOption.map { read =>
+    decode(read.entries)(ClosedWindowReader.closedUpTo(read.entries))
+  })
   private lazy val logs = Try(new LateLogSpecs(root, conf).read())
   private lazy val late = Try(index.entries(-1, committed.getOrElse(-1L)))
   private lazy val readers = Try(new LateReaders(root, conf).named)
@@ -115,7 +119,8 @@ private[spark] final class CheckpointReport(
     })
     val problems = node.putArray("problems")
     val failures =
-      unreadable ++ Seq(watermark, late, readers, orphans, repartitioned).flatMap(_.failed.toOption)
+      unreadable ++
+        Seq(watermark, closed, late, readers, orphans, repartitioned).flatMap(_.failed.toOption)
     failures.map(_.getMessage).distinct.foreach(problems.add)
     val advice = node.putArray("advice")
     val inputs = settings.toOption.flatten.getOrElse(Nil)
@@ -166,12 +171,11 @@ private[spark] final class CheckpointReport(
   private def writeWindows(node: ObjectNode): Unit = {
     val array = node.putArray("windows")
     val due = ledger.toOption.fold(Seq.empty[SavedTimer])(_.entries.last.due)
-    val closed = ledger.toOption.map(read => ClosedWindowReader.closedUpTo(read.entries))
     stored.windows.zipWithIndex.foreach { case (structure, window) =>
       val of = array.addObject().put("structure", structure.text)
       val keys = due.lift(window).map(_.next.keys).filter(_ != NextTimer.Unknown)
       keys.foreach(of.put("openKeys", _))
-      closed.flatMap(_.lift(window)).flatten.foreach(of.put("closedUpTo", _))
+      closed.toOption.flatten.flatMap(_.lift(window)).flatten.foreach(of.put("closedUpTo", _))
       logs.toOption
         .flatMap(_.get(window))
         .foreach(log => of.put("lateLog", log.folder(root).toString))
@@ -226,13 +230,18 @@ private[spark] final class CheckpointReport(
   private def settingsOf(entries: Seq[LedgerEntry]): Seq[WatermarkSettings] = {
     val fitting = plan.filter(_ => refusal.isEmpty)
     val planSettings = fitting.map(PlanNodes.watermarks(_).map(_.settings))
-    planSettings.getOrElse(LedgerReport.settingsOf(entries))
+    planSettings.getOrElse(decode(entries)(LedgerReport.settingsOf(entries)))
   }
 
   private def reportOn(read: ReadLedger, settings: Seq[WatermarkSettings]): WatermarkReport = {
     val at = committed.flatMap(offsets.timeOf).getOrElse(0L)
-    LedgerReport.of(read.entries, settings, at, outlookOf(read.entries.last.due))
+    decode(read.entries) {
+      LedgerReport.of(read.entries, settings, at, outlookOf(read.entries.last.due))
+    }
   }
+
+  private def decode[A](entries: Seq[LedgerEntry])(content: => A): A =
+    BatchLedger.decode(root, entries)(content)
 
   // The ledger has the next timers, but only the plan has the settings of their windows.
   private def outlookOf(due: Seq[SavedTimer]): Outlook = {

@@ -36,7 +36,8 @@ private[spark] final class ClosedWindowReader(val root: Path, position: Int, con
     * closed.
     */
   def read(until: Long): ClosedWindowList = {
-    val windows = ClosedWindowReader.restored(recordsOf(entries(until)))
+    val read = entries(until)
+    val windows = BatchLedger.decode(root, read)(ClosedWindowReader.restored(recordsOf(read)))
     val rows = ArrayBuffer.empty[ClosedWindowRow]
     windows.foreach((window, late) => rows += ClosedWindowRow(window, late): Unit)
     ClosedWindowList(rows.toSeq, windows.forgotten)

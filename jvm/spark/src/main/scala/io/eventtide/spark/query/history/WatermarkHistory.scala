@@ -6,6 +6,7 @@ import org.apache.hadoop.fs.Path
 import io.eventtide.spark.EventtideException
 import io.eventtide.spark.checkpoint.{
   BatchLedger,
+  CheckpointPath,
   CheckpointStructure,
   LedgerEntry,
   OffsetFiles,
@@ -52,14 +53,16 @@ private[query] final class WatermarkHistory(
   }
 
   private def report(entries: Seq[LedgerEntry]): WatermarkReport =
-    LedgerReport.of(entries, LedgerReport.settingsOf(entries), timeOf(entries.last.batchId))
+    BatchLedger.decode(root, entries) {
+      LedgerReport.of(entries, LedgerReport.settingsOf(entries), timeOf(entries.last.batchId))
+    }
 }
 
 private[query] object WatermarkHistory {
 
   /** Reads a checkpoint, whose query may be running. */
   def read(checkpoint: Path, conf: Configuration): WatermarkHistory = {
-    val root = checkpoint.getFileSystem(conf).makeQualified(checkpoint)
+    val root = CheckpointPath.root(checkpoint, conf)
     val offsets = new OffsetFiles(root, conf)
     if (offsets.lastBatch.isEmpty) throw EventtideException("CHECKPOINT_EMPTY", "root" -> root)
     val committed = new LateIndexReader(root, conf).lastCommitted.getOrElse(-1L)

@@ -10,6 +10,7 @@ import io.eventtide.spark.EventtideException
 import io.eventtide.spark.checkpoint.{
   BatchLedger,
   CheckpointFiles,
+  CheckpointLinks,
   CheckpointStructure,
   HistoryMark,
   OffsetFiles,
@@ -24,6 +25,8 @@ import io.eventtide.spark.spi.PlanNodes
   * It checks again after the takeover, because until then another run may have started batches.
   */
 private[query] final class CheckpointStart(root: Path, conf: Configuration) {
+  CheckpointLinks.refuse(root, conf)
+
   private val offsets = new OffsetFiles(root, conf)
   private val lastBegun = offsets.lastBatch
   private val lastCommitted = new CheckpointFiles(new Path(root, "commits"), conf).lastBatch

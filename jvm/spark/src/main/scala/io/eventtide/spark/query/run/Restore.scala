@@ -44,14 +44,18 @@ private[run] final class Restore(run: RunState, recorder: LedgerRecorder) {
     if (timers.hasWindows) entries.last.checkState()
     late.restore(below = next, entries.last.rowsOnTime)
     locked {
-      val begunBy = entries.head.settings
-      if (isBegun && begunBy != ownInputs.settings) inputs = ownInputs.inBatchBegunBy(begunBy)
-      inputs.restore(entries)
-      clock.restore(entries.last.clock)
-      timers.restore(entries.last.due, query.watermarkMs)
-      completeness.restore(entries.map(_.completeness))
+      ledger.decode(entries)(restoreFrom(entries, isBegun))
       isDone = true
     }
     entries
+  }
+
+  private def restoreFrom(entries: Seq[LedgerEntry], isBegun: Boolean): Unit = {
+    val begunBy = entries.head.settings
+    if (isBegun && begunBy != ownInputs.settings) inputs = ownInputs.inBatchBegunBy(begunBy)
+    inputs.restore(entries)
+    clock.restore(entries.last.clock)
+    timers.restore(entries.last.due, query.watermarkMs)
+    completeness.restore(entries.map(_.completeness))
   }
 }

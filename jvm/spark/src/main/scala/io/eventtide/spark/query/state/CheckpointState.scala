@@ -1,5 +1,7 @@
 package io.eventtide.spark.query.state
 
+import scala.util.control.NonFatal
+
 import org.apache.hadoop.fs.Path
 import org.apache.spark.sql.classic.SparkSession
 import org.apache.spark.sql.eventtide.SparkInternals
@@ -25,7 +27,12 @@ private[spark] final class CheckpointState(
     val stores = new CheckpointFiles(new Path(folder, operatorId.toString), conf)
     val count = stores.names.count(_.forall(_.isDigit))
     val repartitioned = partitions.flatMap(_.idsFor(batchId + 1).get(operatorId))
-    def committed = SparkInternals.stateIds(session, root.toString, batchId, operatorId)
+    def committed =
+      try SparkInternals.stateIds(session, root.toString, batchId, operatorId)
+      catch {
+        case NonFatal(failure) =>
+          CheckpointFiles.unreadable(new Path(root, s"commits/$batchId"), failure)
+      }
     Option.when(count > 0) {
       val ids = repartitioned.orElse(committed)
       StoredState(families, folder.toString, operatorId, batchId + 1, count, ids)

@@ -21,6 +21,8 @@ import org.apache.spark.sql.internal.SQLConf
 import io.eventtide.spark.EventtideException
 import io.eventtide.spark.checkpoint.{
   CheckpointFiles,
+  CheckpointLinks,
+  CheckpointPath,
   OffsetFiles,
   PlanFile,
   RunEpoch,
@@ -45,7 +47,7 @@ import io.eventtide.spark.state.WindowStateLayout
 private[spark] final class StateRepartition(session: SparkSession, checkpoint: Path, count: Int)
     extends Logging {
   private val conf = session.sessionState.newHadoopConf()
-  private val root = checkpoint.getFileSystem(conf).makeQualified(checkpoint)
+  private val root = CheckpointPath.root(checkpoint, conf)
   private val offsets = new OffsetFiles(root, conf)
   private val commits = new CheckpointFiles(new Path(root, "commits"), conf)
   private lazy val windows = new PlanFile(root, commits.lastBatch.getOrElse(-1L), conf).plan.windows
@@ -61,6 +63,7 @@ private[spark] final class StateRepartition(session: SparkSession, checkpoint: P
       .statePartitions(root, conf)
       .fold(settings.getConf(SQLConf.SHUFFLE_PARTITIONS))(_.count)
     refuse(layouts.values.toSeq, settings, before)
+    refuseLinks()
     val epoch = new RunEpoch(root, UUID.randomUUID(), conf)
     epoch.begin()
     // A run of another driver that has already begun a batch may still end it.
@@ -102,8 +105,17 @@ private[spark] final class StateRepartition(session: SparkSession, checkpoint: P
   /** The layouts of the windows' state, by operator. */
   private def layoutsOfWindows(): Map[Long, WindowStateLayout] = {
     if (windows.isEmpty) refuseStateless()
-    operators.map(operator => operator -> WindowStateLayout.read(schemaOf(operator))).toMap
+    operators.map(operator => operator -> layoutOf(operator)).toMap
   }
+
+  private def layoutOf(operatorId: Long): WindowStateLayout =
+    try WindowStateLayout.read(schemaOf(operatorId))
+    catch {
+      case known: EventtideException => throw known
+      case NonFatal(failure) =>
+        val schema = new Path(CheckpointState.sparks(root), s"$operatorId/0/_metadata/schema")
+        CheckpointFiles.unreadable(schema, failure)
+    }
 
   private def schemaOf(operatorId: Long): StateStoreColFamilySchema = {
     val id = StateStoreId(CheckpointState.sparks(root).toString, operatorId, partitionId = 0)
@@ -134,6 +146,11 @@ private[spark] final class StateRepartition(session: SparkSession, checkpoint: P
   private def refuseRunning(): Unit =
     if (StreamExecutionAccess.isRunning(session, root))
       throw EventtideException("REPARTITION_RUNNING", "root" -> root)
+
+  private def refuseLinks(): Unit = {
+    val stores = operators.flatMap(of => Seq(s"state/$of", s"state/$of/0"))
+    CheckpointLinks.refuse(root, conf, "state" +: stores)
+  }
 
   private def refuse(reason: String): Nothing =
     throw EventtideException("REPARTITION_UNSUPPORTED", "root" -> root, "reason" -> reason)

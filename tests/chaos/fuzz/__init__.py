@@ -1,0 +1,1 @@
+"""Hostile YAML, SQL, requests over Spark Connect and checkpoints, made with Hypothesis."""

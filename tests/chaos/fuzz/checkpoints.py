@@ -1,0 +1,193 @@
+"""Checkpoints: their files are others, and what reads, removes or continues is called."""
+
+from __future__ import annotations
+
+import re
+from contextlib import suppress
+from datetime import datetime, timezone
+from pathlib import PurePath
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import eventtide as et
+from hypothesis import strategies as st
+from py4j.protocol import Py4JJavaError
+from pyspark.errors import PySparkException
+
+from tests.chaos.fuzz.damage import READER, Link, Signed, damage
+from tests.chaos.fuzz.judge import Check, Violation
+from tests.chaos.fuzz.kept import files_of, put
+from tests.chaos.fuzz.sessions import KEPT_EVENTS, classic, stream
+from tests.spark import kept_checkpoints
+from tests.spark.kept_checkpoints import BATCHES, QUERIES, WRITTEN, query_of
+from tests.spark.window_runs import settings
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from pathlib import Path
+
+    from tests.chaos.fuzz.canaries import Canaries
+    from tests.chaos.fuzz.damage import Files
+
+KEPT = "keys-state8", "storm-state8", "windows-state8", "watermarks-ledger11"
+WINDOW = (
+    datetime(2024, 1, 1, tzinfo=timezone.utc),
+    datetime(2024, 1, 1, 0, 0, 10, tzinfo=timezone.utc),
+)
+SPEC = "eventtide/late/window-"
+OURS, SPARKS = "at io.eventtide.", "at org.apache.spark.sql.execution.streaming."
+"""Calls in the trace of an error, of which the last one is on top."""
+
+
+class Damaged(NamedTuple):
+    """A checkpoint, the files in it that are others, and what is done with it."""
+
+    kept: str
+    files: Files
+    call: str
+
+
+def report(checkpoint: Path, query: str) -> None:
+    """Report on it: each problem that is in the report has a name, too."""
+    found = et.read_checkpoint(checkpoint, plan=QUERIES[query](stream(*KEPT_EVENTS)))
+    for problem in (*found.problems, *filter(None, [found.refusal])):
+        if not re.match(r"\[[A-Z_.]+\] ", problem or ""):
+            raise Violation(f"has a problem without a name: {problem}")
+
+
+def late_rows(checkpoint: Path, _: str) -> None:
+    """Read the late rows, and then what is left of them."""
+    with suppress(et.EventtideError), et.named_errors():
+        et.read_late(checkpoint).collect()
+    et.read_late(checkpoint, missing="skip").collect()
+
+
+def closed(checkpoint: Path, _: str) -> None:
+    """Read the closed windows."""
+    et.completeness(checkpoint).collect()
+
+
+def history(checkpoint: Path, _: str) -> None:
+    """Ask why a window is open or closed."""
+    et.why(checkpoint, WINDOW)
+
+
+def clean(checkpoint: Path, _: str) -> None:
+    """Remove late files, of the checkpoint only."""
+    et.clean_late(checkpoint)
+
+
+def compact(checkpoint: Path, _: str) -> None:
+    """Merge late files."""
+    et.compact_late(checkpoint)
+
+
+def forget(checkpoint: Path, _: str) -> None:
+    """Remove a reader."""
+    et.forget_late_reader(checkpoint, READER)
+
+
+def repartition(checkpoint: Path, _: str) -> None:
+    """Write its state anew."""
+    et.observe.repartition(checkpoint, 2)
+
+
+def restart(checkpoint: Path, query: str, batches: int = WRITTEN + 1) -> None:
+    """Continue the query; what Spark says of its own files is not judged."""
+    try:
+        kept_checkpoints.run(classic(), query, BATCHES[:batches], checkpoint.parent)
+    except (PySparkException, Py4JJavaError) as error:
+        trace: str = getattr(error, "_stackTrace", str(error))
+        cause = trace.rpartition("Caused by: ")[2]
+        above, ours, _ = cause.partition(OURS)
+        if ours and SPARKS not in above:
+            raise
+
+
+def expire(checkpoint: Path, query: str) -> None:
+    """Continue it twice: a run removes no late rows if the last one has long ended."""
+    with settings(classic(), {"spark.eventtide.lateRetention": "1s"}):
+        restart(checkpoint, query)
+        restart(checkpoint, query, WRITTEN + 4)
+
+
+CALLS: Mapping[str, Callable[[Path, str], None]] = {
+    call.__name__: call
+    for call in (
+        report,
+        late_rows,
+        closed,
+        history,
+        clean,
+        compact,
+        forget,
+        repartition,
+        restart,
+        expire,
+    )
+}
+
+
+@st.composite
+def damaged(draw: st.DrawFn) -> Damaged:
+    """Return a checkpoint with damage."""
+    kept = draw(st.sampled_from(KEPT))
+    return Damaged(kept, draw(damage(files_of(kept))), draw(st.sampled_from([*CALLS])))
+
+
+class Checkpoints:
+    """Checkpoints in the folder that is given."""
+
+    def __init__(self, canaries: Canaries) -> None:
+        self._canaries = canaries
+        self._checkpoint = canaries.given / "checkpoint"
+
+    def use(self, given: Damaged) -> None:
+        """Make the call on the checkpoint."""
+        self._make(given)
+        with et.named_errors():
+            CALLS[given.call](self._checkpoint, query_of(given.kept))
+
+    def _make(self, given: Damaged) -> None:
+        changed = {path: self._put(content) for path, content in given.files.items()}
+        whole = {**files_of(given.kept), **changed}
+        gone = [path for path, content in whole.items() if content is None]
+        links = {path: content for path, content in whole.items() if isinstance(content, Link)}
+        under = tuple(f"{path}/" for path in links)
+        links = {path: link for path, link in links.items() if not path.startswith(under)}
+        left = {
+            path: whole[path]
+            for path in whole.keys() - gone - links.keys()
+            if not path.startswith(under)
+        }
+        put(left, self._checkpoint)
+        for path, link in links.items():
+            place = self._checkpoint / path
+            place.parent.mkdir(parents=True, exist_ok=True)
+            place.symlink_to(link.to)
+
+    def _put(self, content: Any) -> Any:
+        if isinstance(content, Link):
+            return Link(self._canaries.put(content.to))
+        if isinstance(content, Signed):
+            return content.whole(self._put(content.content))
+        return None if content is None else self._canaries.put(content)
+
+
+def may_read(given: Damaged, name: str) -> bool:
+    """Return whether a checkpoint may lead to the read of a canary.
+
+    It may by a symbolic link, which the user of the folder has made; and a description of a late
+    log may name another folder, of which only late files are read.
+    """
+    if any(isinstance(content, Link) for content in given.files.values()):
+        return True
+    described = any(path.startswith(SPEC) for path in given.files)
+    return described and name.startswith("named") and PurePath(name).suffix != ".txt"
+
+
+def checks(canaries: Canaries) -> list[Check]:
+    """Return the only check; what is not damaged continues, and Spark is warm then."""
+    checkpoints = Checkpoints(canaries)
+    for call in "report", "expire":
+        checkpoints.use(Damaged(KEPT[0], {}, call))
+    return [Check(damaged(), checkpoints.use, 500, may_read)]
