@@ -47,7 +47,7 @@ def test_recovery_of_stock_spark_is_beside_ours(tmp_path: Path) -> None:
 
 
 def test_a_page_without_marks_is_refused() -> None:
-    """Nothing is written where nobody looks for it."""
+    """The tables go between two marks; text around them stays."""
     with pytest.raises(ValueError, match="no <!-- figures"):
         with_table("# Page", "| |")
     assert with_table(f"a {BEGIN}\nold\n{END} z", "new") == f"a {BEGIN}\n\nnew\n\n{END} z"

@@ -1,4 +1,4 @@
-"""Values that nobody expects, and documents, texts and bytes that are valid but for a few of them.
+"""Odd values; and data, texts and bytes that are valid except for a few odd parts.
 
 A path in a value is a mark, which stands for a folder of the run; see `Canaries`.
 """
@@ -54,7 +54,7 @@ NUMBERS = (
 
 
 def nested(depth: int, inner: Any, key: str | None) -> Any:
-    """Return a value in so many lists, or mappings with a key."""
+    """Return a value inside `depth` lists, or inside mappings if there is a key."""
     for _ in range(depth):
         inner = [inner] if key is None else {key: inner}
     return inner
