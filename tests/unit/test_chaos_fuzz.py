@@ -5,6 +5,8 @@ from __future__ import annotations
 import subprocess
 import sys
 import time
+from itertools import count
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -13,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pyspark.errors import AnalysisException, IllegalArgumentException
 
-from tests.chaos.fuzz import campaign
+from tests.chaos.fuzz import campaign, round  # noqa: A004 - the module
 from tests.chaos.fuzz.canaries import Canaries
 from tests.chaos.fuzz.damage import Signed, damage
 from tests.chaos.fuzz.judge import Check, Violation, judge
@@ -140,6 +142,20 @@ def test_a_round_has_as_many_inputs_as_it_may(tmp_path: Path) -> None:
     assert of.trials == len(seen) == 100
     assert {type(value) for value in seen} == {int, str}
     assert Round(tmp_path, 7, time.monotonic() - 1, 100).run(lambda _: checks) == []
+
+
+def test_a_round_ends_although_no_input_is_used(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """When the time is over, as Hypothesis may draw many that it refuses."""
+    clock = count()
+    monkeypatch.setattr(round, "time", SimpleNamespace(monotonic=lambda: next(clock)))
+    drawn = list[int]()
+    of = Round(tmp_path, 7, 20, 100)
+    checks = [Check(st.integers().filter(drawn.append), drawn.append, 1000)]
+    assert of.run(lambda _: checks) == []
+    assert of.trials == 0
+    assert 0 < len(drawn) < 100
 
 
 def test_a_process_that_hangs_or_is_gone_is_a_violation(tmp_path: Path) -> None:

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis.errors import Flaky
+from hypothesis.strategies import DrawFn, composite
 
 from tests.chaos.fuzz.canaries import Canaries
 from tests.chaos.fuzz.judge import Check, Violation, judge
@@ -83,13 +84,17 @@ class Round:
         wrong = dict[str, Violation]()
         until = self._until
 
+        @composite
+        def inputs(draw: DrawFn) -> Any:
+            if time.monotonic() > until:  # here, as Hypothesis may refuse an input before its use
+                raise Over
+            return draw(check.inputs)
+
         @seed(self._seed * 1_000_003 + part)
         @settings(QUIET, max_examples=examples)
-        @given(check.inputs)
+        @given(inputs())
         def use(value: Any) -> None:
             nonlocal until
-            if time.monotonic() > until:
-                raise Over
             self.trials += not wrong
             try:
                 self._use(check, value)
