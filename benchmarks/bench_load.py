@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from figures import Settings
 
-LADDER = tuple(1_000 * rate for rate in (50, 100, 150, 200, 300, 400, 500, 600, 800))
+LADDER = tuple(1_000 * rate for rate in (25, 50, 75, 100, 150, 200, 300, 400, 500, 600, 800))
 
 FULL, QUICK = Effort(LADDER, 30, 30, 600, 120), Effort(LADDER[:4], 20, 20, 30, 30)
 
