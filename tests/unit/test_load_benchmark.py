@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 from pathlib import Path
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -103,6 +104,40 @@ def test_a_phase_has_its_first_and_its_last_minute(load: Any, phases: Any) -> No
     assert (found.first_backlog, found.last_backlog) == (200, 500)
     assert found.cores == 0.5
     assert found.rows == 13
+
+
+@pytest.mark.parametrize(
+    ("script", "held"),
+    [
+        ([(20, True, True)], 20),
+        ([(20, True, False), (20, True, True)], 20),
+        ([(20, True, False), (20, True, False), (10, True, True)], 10),
+        ([(20, False, False), (10, True, True)], 10),
+        ([(20, False, False), (10, False, False)], None),
+    ],
+)
+def test_a_rate_has_another_try_if_its_lag_has_only_risen(
+    script: list[tuple[int, bool, bool]], held: int | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A rate with a long lag has none; then the next lower one is tried."""
+    monkeypatch.syspath_prepend(str(BENCHMARKS))
+    module = importlib.import_module("load_run")
+    run = module.Run.__new__(module.Run)
+    run._engine = SimpleNamespace(name="an engine")
+    steps = iter(script)
+
+    def at(rate: int, *_: Any) -> Any:
+        expected, in_time, flat = next(steps)
+        assert rate == expected
+        return SimpleNamespace(rate=rate, in_time=in_time, held=flat)
+
+    monkeypatch.setattr(run, "_at", at)
+    if held is None:
+        with pytest.raises(RuntimeError, match="does not hold 10 rows/s"):
+            run._hold((10, 20), 1, None)
+    else:
+        assert run._hold((10, 20), 1, None).rate == held
+    assert not [*steps]
 
 
 def _arrived(load: Any, chunks: Sequence[Sequence[tuple[int, int]]]) -> Any:
