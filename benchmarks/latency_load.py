@@ -144,9 +144,9 @@ class _Sender:
         total = load.rate * load.seconds
         _sleep_until(load.start)
         while self._done < total and not (load.stop and load.stop.exists()):
-            if len(self._producer) < MOST_QUEUED:
-                now = time.monotonic_ns()
-                self._until(min(total, (now - load.start) * load.rate // NANOS + 1), now)
+            now = time.monotonic_ns()
+            due = min(total, (now - load.start) * load.rate // NANOS + 1)
+            self._until(min(due, self._done + MOST_QUEUED - len(self._producer)), now)
             self._producer.poll(0)
             time.sleep(max(0, TICK - time.monotonic_ns() % TICK) / NANOS)
         self._sent.late = max(0, time.monotonic_ns() - load.start) / NANOS - load.seconds

@@ -71,6 +71,11 @@ class Phase:
     caught_up: float
 
     @property
+    def sent_rate(self) -> int:
+        """Rows per second that were sent: fewer than the rate if the broker did not take more."""
+        return round(self.rows / (self.rows / self.rate + max(0.0, self.sender)))
+
+    @property
     def in_time(self) -> bool:
         """Whether neither the sender nor any result was far behind."""
         return self.most <= MOST_BEHIND and self.sender <= MOST_LATE

@@ -106,6 +106,58 @@ def test_a_phase_has_its_first_and_its_last_minute(load: Any, phases: Any) -> No
     assert found.rows == 13
 
 
+def test_a_rate_above_what_the_broker_takes_is_not_what_was_sent(load: Any, phases: Any) -> None:
+    """The sender has taken longer then."""
+    found = _phase([3, 3, 3], 0.13, load, phases)
+    assert (found.rows, found.rate) == (13, 100)
+    assert found.sent_rate == 50
+    assert _phase([3, 3, 3], -0.01, load, phases).sent_rate == 100
+
+
+class SlowProducer:
+    """A broker that takes some rows at a time."""
+
+    MOST, TAKEN = 30, 7
+
+    def __init__(self, _: Any) -> None:
+        self.waiting = self.sent = 0
+
+    def __len__(self) -> int:
+        return self.waiting
+
+    def list_topics(self, *_: Any) -> None:
+        """Do nothing, as there is no broker."""
+
+    def poll(self, _: float) -> None:
+        """Take rows."""
+        self.waiting -= min(self.waiting, self.TAKEN)
+
+    def produce_batch(self, _: str, values: list[Any], **__: Any) -> int:
+        """Return how many rows there is room for."""
+        accepted = min(len(values), self.MOST - self.waiting)
+        self.waiting += accepted
+        self.sent += accepted
+        return accepted
+
+    def flush(self, _: float) -> int:
+        """Take all rows."""
+        self.waiting = 0
+        return 0
+
+
+def test_the_sender_sends_no_more_than_the_broker_takes(
+    load: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Although all of its rows are due."""
+    module = importlib.import_module("latency_load")
+    monkeypatch.setattr(module, "Producer", SlowProducer)
+    monkeypatch.setattr(module, "MOST_QUEUED", 20)
+    spans = load.Spans()
+    module.send(module.Load("", "rows", 3, 1000, 1, 0, -10 * SECOND), spans)
+    assert sum(span.end - span.begin for span in spans.windows.values()) == 1000
+    assert spans.late > 9
+
+
 @pytest.mark.parametrize(
     ("script", "held"),
     [
