@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import os
 import threading
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from contextlib import contextmanager
@@ -14,6 +13,7 @@ from pathlib import Path
 from subprocess import TimeoutExpired
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
+from process_group import process_usage
 from pyspark import SparkContext
 
 if TYPE_CHECKING:
@@ -47,11 +47,7 @@ class Memory:
 
 def cpu_seconds() -> float:
     """Return the CPU time so far."""
-    stat = Path(f"/proc/{_pid()}/stat")
-    if not stat.exists():
-        return math.nan
-    fields = stat.read_text("utf-8").rsplit(")", 1)[1].split()
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+    return process_usage(_pid()).cpu_seconds if Path("/proc").exists() else math.nan
 
 
 def driver_cpu_seconds() -> float:
@@ -75,9 +71,7 @@ def memory() -> Memory:
     pools = [pool.getCollectionUsage() for pool in management.getMemoryPoolMXBeans()]
     alive = sum(int(usage.getUsed()) for usage in pools if usage is not None)
     committed = int(management.getMemoryMXBean().getHeapMemoryUsage().getCommitted())
-    status = Path(f"/proc/{_pid()}/status").read_text("utf-8")
-    resident = next(line for line in status.splitlines() if line.startswith("VmRSS"))
-    return Memory(alive, int(resident.split()[1]) * 1024 - committed)
+    return Memory(alive, process_usage(_pid()).resident_bytes - committed)
 
 
 @contextmanager

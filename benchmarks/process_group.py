@@ -1,4 +1,4 @@
-"""What all processes of a group take of the processor and of memory, as Linux has it."""
+"""What a process, or a group of them, takes of the processor and of memory, as Linux has it."""
 
 from __future__ import annotations
 
@@ -20,11 +20,26 @@ class Usage(NamedTuple):
 
 def usage(group: int) -> Usage:
     """Add up what the processes of a group take."""
-    ticks = pages = 0
+    found = list[Usage]()
     for file in Path("/proc").glob("[0-9]*/stat"):
         with suppress(FileNotFoundError, ProcessLookupError):  # it has ended
-            fields = file.read_text("utf-8").rsplit(")", 1)[1].split()
+            fields = _fields(file)
             if int(fields[GROUP]) == group:
-                ticks += int(fields[USER]) + int(fields[SYSTEM])
-                pages += int(fields[RESIDENT])
+                found.append(_usage(fields))
+    return Usage(
+        sum(each.cpu_seconds for each in found), sum(each.resident_bytes for each in found)
+    )
+
+
+def process_usage(pid: int) -> Usage:
+    """Return what a process takes, which must be there."""
+    return _usage(_fields(Path(f"/proc/{pid}/stat")))
+
+
+def _fields(stat: Path) -> list[str]:
+    return stat.read_text("utf-8").rsplit(")", 1)[1].split()
+
+
+def _usage(fields: list[str]) -> Usage:
+    ticks, pages = int(fields[USER]) + int(fields[SYSTEM]), int(fields[RESIDENT])
     return Usage(ticks / os.sysconf("SC_CLK_TCK"), pages * os.sysconf("SC_PAGE_SIZE"))

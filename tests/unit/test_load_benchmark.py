@@ -123,6 +123,7 @@ class SlowProducer:
         self.waiting = self.sent = 0
 
     def __len__(self) -> int:
+        """Return how many rows wait."""
         return self.waiting
 
     def list_topics(self, *_: Any) -> None:
