@@ -138,7 +138,8 @@ def _both(ours: Measured, theirs: Measured, said: Callable[[Measured], str]) -> 
 
 def _above(phase: Phase) -> str:
     return (
-        f"{phase.sent_rate:,} rows/s: backlog {phase.first_backlog:,}, then {phase.last_backlog:,}"
-        f" rows; {mib(phase.first_memory)}, then {mib(phase.last_memory)} MiB;"
+        f"{round(phase.sent_rate, -3):,} rows/s:"
+        f" backlog {phase.first_backlog:,}, then {phase.last_backlog:,} rows;"
+        f" {mib(phase.first_memory)}, then {mib(phase.last_memory)} MiB;"
         f" all right {phase.caught_up:.0f} s after the last row"
     )
