@@ -7,7 +7,7 @@ from contextlib import closing
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from confluent_kafka import TopicPartition
+from confluent_kafka import KafkaError, KafkaException, TopicPartition
 from latency_load import NANOS, Load, next_start, send
 from load_phase import MOST_BEHIND, Phase, Sample, phase
 from load_windows import KEYS, SECONDS, Counts, Span, Spans, complete, window_end, wrong
@@ -146,10 +146,21 @@ class Run:
         """Look at what the engine takes, from time to time."""
         now = time.monotonic()
         if not self._samples or now >= self._samples[-1].at + PAUSE:
-            partition = TopicPartition(self._topics.input, 0)
+            end = self._end()
+            if end is not None:
+                backlog = end - self._counts.rows
+                self._samples.append(Sample(now, usage(self._check()), backlog))
+
+    def _end(self) -> int | None:
+        """Return the number of rows in the topic; None while a new topic has no leader."""
+        partition = TopicPartition(self._topics.input, 0)
+        try:
             _, end = self._counts.consumer.get_watermark_offsets(partition, PATIENCE)
-            backlog = end - self._counts.rows
-            self._samples.append(Sample(now, usage(self._check()), backlog))
+        except KafkaException as error:
+            if error.args[0].code() != KafkaError.NOT_LEADER_FOR_PARTITION:
+                raise
+            return None
+        return int(end)
 
     def _catch_up(self) -> float:
         """Wait for all results; return how long it took."""
