@@ -72,13 +72,13 @@ private[spark] object QueryWatermarks {
     }
 
   def detach(watermark: QueryWatermark): Unit = {
-    running.remove(watermark.runId)
     watermark.nameConflict()
     watermark.close()
     stopped.values.removeIf(_.report.isEmpty)
     val last = watermark.report.copy(isHolding = false) // a stopped run does not pause its clock
     val shown = ShownQuery.stopped(watermark, last)
-    stopped.put((watermark.owner, watermark.queryId), new StoppedQuery(watermark.name, shown)): Unit
+    stopped.put((watermark.owner, watermark.queryId), new StoppedQuery(watermark.name, shown))
+    running.remove(watermark.runId): Unit // last, so that a report is found at each moment
   }
 
   /** The report of a query's last batch, for a query that runs or has stopped in this driver. None

@@ -5,6 +5,7 @@ import java.nio.file.{Files, Path => LocalPath}
 import java.util.UUID
 import java.util.concurrent.{ConcurrentLinkedQueue, Executors, TimeUnit}
 
+import scala.concurrent.{ExecutionContext, Future}
 import scala.jdk.CollectionConverters._
 import scala.util.{Failure, Success, Try}
 
@@ -14,8 +15,10 @@ import org.apache.spark.sql.execution.streaming.checkpointing.FileSystemBasedChe
 import org.apache.spark.sql.execution.streaming.runtime.StreamExecution
 import org.apache.spark.sql.streaming.{StreamingQueryException, Trigger}
 import org.apache.spark.sql.{Dataset, Row}
+import org.scalatest.concurrent.Eventually.{eventually, timeout}
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatest.tagobjects.Slow
+import org.scalatest.time.{Seconds, Span}
 
 import io.eventtide.spark.query.monitor.WatermarkReport
 import io.eventtide.spark.{LocalSession, RateWindows}
@@ -80,6 +83,21 @@ final class ReportsDuringFilesSuite extends AnyFunSuite with LocalSession {
     for ((run, batch) <- Seq(begun -> 2L, begun -> 3L, gone -> 4L)) {
       val ledger = run.filter(_.file.startsWith(s"eventtide/ledger/$batch"))
       assert(ledger.nonEmpty && ledger.forall(_.report.batchId == batch), s"ledger of $batch")
+    }
+  }
+
+  test("a query that ends has its last report at each moment", Slow) {
+    WatchedFiles.atEachCall = _ => ()
+    val counts = RateWindows.counts(RateWindows.events(spark, RowsOfBatch))
+    (1 to 10).foreach { _ =>
+      val query = counts.writeStream.format("noop").trigger(Trigger.ProcessingTime(0)).start()
+      try {
+        def batch = QueryWatermarks.report(spark, query.id).get.batchId
+        eventually(timeout(Span(60, Seconds)))(assert(batch >= 0))
+        val least = batch
+        val ended = Future(query.stop())(ExecutionContext.fromExecutor(askers))
+        while (!ended.isCompleted) assert(batch >= least)
+      } finally query.stop()
     }
   }
 }
