@@ -84,6 +84,23 @@ private[spark] final class RunEpoch(root: Path, runId: UUID, conf: Configuration
       check()
     }
 
+  /** Does work on the files of the checkpoint. A later run removes and replaces files, so if one has
+    * begun, the failure is `CHECKPOINT_TAKEN_OVER`, with the original failure as suppressed.
+    */
+  def owning[A](work: => A): A =
+    try work
+    catch {
+      case named: EventtideException if named.condition == RunEpoch.TakenOver => throw named
+      case failure @ (_: FileNotFoundException | _: NoSuchFileException | _: EventtideException) =>
+        throw takenOverIn(failure).getOrElse(failure)
+    }
+
+  private def takenOverIn(failure: Throwable): Option[EventtideException] =
+    Try(check()).failed.toOption.collect { case named: EventtideException =>
+      named.addSuppressed(failure)
+      named
+    }
+
   /** Refuses to end a batch that another run has already committed. */
   def checkUncommitted(batchId: Long): Unit =
     if (commits.exists(batchId.toString))
@@ -93,7 +110,7 @@ private[spark] final class RunEpoch(root: Path, runId: UUID, conf: Configuration
     takenOver(s"run ${Try(runOf(newer)).getOrElse(newer.toString)} has begun on $root")
 
   private def takenOver(found: String): Nothing =
-    throw EventtideException("CHECKPOINT_TAKEN_OVER", "found" -> found)
+    throw EventtideException(RunEpoch.TakenOver, "found" -> found)
 
   private def epochs: Seq[Long] = files.names.flatMap(_.toLongOption)
 
@@ -113,6 +130,7 @@ private[spark] final class RunEpoch(root: Path, runId: UUID, conf: Configuration
 private[spark] object RunEpoch {
   private val CheckEveryMs = 1000L
   private val Folder = "eventtide/runs"
+  private val TakenOver = "CHECKPOINT_TAKEN_OVER"
 
   /** The location of the state of a checkpoint's windows, if it has been repartitioned. A run may
     * begin meanwhile.

@@ -1,7 +1,8 @@
 package io.eventtide.spark.checkpoint
 
+import java.io.FileNotFoundException
 import java.nio.channels.ClosedByInterruptException
-import java.nio.file.{Files, Paths}
+import java.nio.file.{Files, NoSuchFileException, Paths}
 import java.util.UUID
 import java.util.concurrent.atomic.AtomicInteger
 
@@ -57,6 +58,30 @@ class RunEpochSuite extends AnyFunSuite {
     begun(root).check()
     assert(refusal(first.check()).nonEmpty && refusal(second.check()).nonEmpty)
     assert(runs(root) == Seq("2"))
+  }
+
+  test("what fails once another run has begun fails because of that") {
+    val first = begun(newRoot())
+    val root = newRoot()
+    val taken = begun(root)
+    begun(root)
+    val failures = Seq(
+      new FileNotFoundException("late/5"),
+      new NoSuchFileException("late/5"),
+      EventtideException("CHECKPOINT_EMPTY", "root" -> root)
+    )
+    for (failure <- failures) {
+      assert(intercept[Exception](first.owning(throw failure)) eq failure)
+      val named = intercept[EventtideException](taken.owning(throw failure))
+      assert(
+        named.condition == "CHECKPOINT_TAKEN_OVER" && named.getSuppressed.toSeq == Seq(failure)
+      )
+    }
+    val named = intercept[EventtideException](taken.owning(taken.check()))
+    assert(named.getSuppressed.isEmpty)
+    val other = new IllegalStateException("of a policy")
+    assert(intercept[Exception](taken.owning(throw other)) eq other)
+    assert(taken.owning(3) == 3)
   }
 
   test("an idle run looks once a second, with one call") {

@@ -82,7 +82,7 @@ private[run] final class BatchEnd(run: RunState, recorder: LedgerRecorder) {
     catch {
       case refused: EventtideException
           if refused.condition == QueryInput.TooMany && hasReplayInputs =>
-        val entries = ledger.read(below = batchId)
+        val entries = epoch.owning(ledger.read(below = batchId))
         locked {
           inputs = ownInputs
           inputs.restore(entries)
@@ -136,8 +136,10 @@ private[run] final class BatchEnd(run: RunState, recorder: LedgerRecorder) {
     val isReplay = isReplayed(batchId)
     epoch.check()
     if (isReplay) epoch.checkUncommitted(batchId)
-    late.write(batchId, ended.nowMicros)
-    if (!steps.isDoubtful) late.forget(batchId, ended.nowMicros)
+    epoch.owning {
+      late.write(batchId, ended.nowMicros)
+      if (!steps.isDoubtful) late.forget(batchId, ended.nowMicros)
+    }
     if (!(isReplay && timers.hasOtherBatchOptions)) bounds.take(ended.boundsReported)
     recorder.endOfBatch(batchId)
   }

@@ -38,7 +38,7 @@ private[run] final class Restore(run: RunState, recorder: LedgerRecorder) {
     }
   }
 
-  private def restore(next: Long, isBegun: Boolean): Seq[LedgerEntry] = {
+  private def restore(next: Long, isBegun: Boolean): Seq[LedgerEntry] = epoch.owning {
     val entries = ledger.restore(below = next)
     drain.check(entries.last, isBegun)
     if (timers.hasWindows) entries.last.checkState()

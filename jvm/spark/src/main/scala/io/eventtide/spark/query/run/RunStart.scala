@@ -36,9 +36,11 @@ private[run] final class RunStart(query: StreamExecutionAccess) {
     start.sinceLast(query.nowMs * 1000).foreach(steps.checkAtStart)
     val epoch = new RunEpoch(root, query.runId, conf)
     epoch.begin()
-    val structure = new CheckpointStart(root, conf).begin(query, plan)
-    warnOfGrowth()
-    state(structure, steps, epoch)
+    epoch.owning {
+      val structure = new CheckpointStart(root, conf).begin(query, plan)
+      warnOfGrowth()
+      state(structure, steps, epoch)
+    }
   }
 
   private def checkQuery(): Unit = {

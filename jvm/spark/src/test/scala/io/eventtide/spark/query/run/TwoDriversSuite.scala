@@ -166,10 +166,11 @@ final class TwoDriversSuite extends AnyFunSuite with LocalSession {
       shared: Shared,
       at: String,
       driver: String = "driver1",
-      results: DataFrame = RateWindows.counts(events)
+      results: DataFrame = RateWindows.counts(events),
+      until: Int = Last
   ) {
     private val (reached, goesOn) = (new CountDownLatch(1), new CountDownLatch(1))
-    private val query = start(driver, shared, until = Last, results) { step =>
+    private val query = start(driver, shared, until, results) { step =>
       if (step.text(shared.checkpoint.toString) == at) {
         reached.countDown()
         await(goesOn)
@@ -291,6 +292,26 @@ final class TwoDriversSuite extends AnyFunSuite with LocalSession {
     assert(first.ends() == TakenOver)
     assert(second.ends() == TakenOver)
     checkRestart(shared)
+  }
+
+  test("one that is about to fold late files, which another has folded, ends by our name", Slow) {
+    val Until = 18
+    spark.conf.set("spark.sql.streaming.minBatchesToRetain", 2L)
+    try {
+      val (alone, shared) = (newShared(), newShared())
+      val steps = new java.util.concurrent.ConcurrentLinkedQueue[String]
+      assert(end(start("driver3", alone, Until) { step =>
+        steps.add(step.text(alone.checkpoint.toString)): Unit
+      }) == "killed")
+      val late = steps.asScala.filter(_.contains(" create eventtide/late/")).toSeq
+      val beforeFold = late(late.indexWhere(_.contains("/fold1-")) - 1)
+      val stopped = new Stopped(shared, beforeFold, until = Until)
+      assert(end(start("driver2", shared, Until)()) == "killed") // by its end
+      val before = shared.files
+      assert(stopped.ends() == TakenOver)
+      assert(shared.files == before)
+      assert(shared.results == alone.results && shared.late == alone.late)
+    } finally spark.conf.unset("spark.sql.streaming.minBatchesToRetain")
   }
 
   /** A driver that has read all there is. */
