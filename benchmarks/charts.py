@@ -89,6 +89,14 @@ def latency() -> alt.VConcatChart:
     return dots(groups, "ms after the closing row; the number is p50")
 
 
+def load() -> alt.VConcatChart:
+    """Draw the rate that engines hold from Kafka to Kafka."""
+    records = _records("load")
+    rows = [_throughput("Eventtide", records[0]["ours"])]
+    rows += [_throughput(of["baseline"].partition(",")[0], of["theirs"]) for of in records]
+    return bars({"": rows}, "million rows per second", legend=False)
+
+
 def floor() -> alt.VConcatChart:
     """Draw a small batch beside one of Spark's, as it comes and with the same settings."""
     groups: Groups = {}
@@ -323,6 +331,7 @@ CHARTS: dict[str, Callable[[], Any]] = {
     "readme": readme,
     "windows": windows,
     "latency": latency,
+    "load": load,
     "floor": floor,
     "keys": keys,
     "storm": storm,

@@ -49,6 +49,7 @@ COLOURS = {
     "as expected": GREY,
     "Jet": OTHER,
     "Jet, own aggregate": THIRD,
+    "Flink": FOURTH,
     "Flink SQL": FOURTH,
     "live heap": OURS,
     "beyond the heap": SPARK,
