@@ -62,6 +62,14 @@ object EventtideException {
       condition,
       parameters.map { case (key, value) => key -> value.toString }.toMap
     )
+
+  /** The Eventtide errors among a failure, its causes, and what each of them has suppressed. */
+  private[spark] def in(failure: Throwable): Iterator[EventtideException] =
+    Iterator
+      .iterate(failure)(_.getCause)
+      .takeWhile(_ != null)
+      .flatMap(cause => cause +: cause.getSuppressed.toSeq)
+      .collect { case named: EventtideException => named }
 }
 
 /** All messages, by condition. */

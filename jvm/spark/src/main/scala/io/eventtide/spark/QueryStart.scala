@@ -6,10 +6,10 @@ import org.apache.spark.sql.eventtide.SparkInternals
 import org.apache.spark.sql.streaming.{DataStreamWriter, StreamingQuery}
 import org.apache.spark.sql.{DataFrame, classic}
 
+import io.eventtide.spark.checkpoint.WriteConflict
 import io.eventtide.spark.latelog.{LateHandlerQuery, RetainTempCheckpoint}
 import io.eventtide.spark.options.WindowConflicts
 import io.eventtide.spark.planning.{Backfill, Drain}
-import io.eventtide.spark.query.run.WriteConflict
 
 /** Starts queries, also those that close every window after their last row, or read a history. */
 private[spark] object QueryStart {

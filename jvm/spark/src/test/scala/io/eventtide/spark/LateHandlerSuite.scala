@@ -1,7 +1,7 @@
 package io.eventtide.spark
 
-import java.nio.file.Files
-import java.util.concurrent.ConcurrentLinkedQueue
+import java.nio.file.{Files, Paths}
+import java.util.concurrent.{ConcurrentLinkedQueue, CountDownLatch, TimeUnit}
 
 import scala.jdk.CollectionConverters._
 
@@ -95,6 +95,55 @@ class LateHandlerSuite extends AnyFunSuite with RocksSession {
     assert(named.exists(_.getCause.isInstanceOf[IllegalStateException]))
     assert(!query.isActive && query.exception.isDefined)
     intercept[StreamingQueryException](query.awaitTermination())
+  }
+
+  private def conditions(failure: StreamingQueryException): Seq[String] = {
+    val causes = Iterator.iterate[Throwable](failure)(_.getCause).takeWhile(_ != null)
+    causes
+      .flatMap(cause => cause +: cause.getSuppressed.toSeq)
+      .collect { case named: EventtideException => named.condition }
+      .toSeq
+  }
+
+  private def write(file: String): Unit = {
+    val path = Paths.get(folder).resolve(file)
+    Files.createDirectories(path.getParent)
+    Files.writeString(path, "of another driver"): Unit
+  }
+
+  test("a call that another driver has made meanwhile ends the query by our name", Slow) {
+    def made(rows: DataFrame, context: LateContext): Unit =
+      write("conflict/eventtide/handler/0/commits/0")
+    val (input, window, writer) = begun("conflict")(_.onLate(made _))
+    val query = window.start(writer)
+    open(input, query)
+    val failed = intercept[StreamingQueryException](feed(input, query, "a"))
+    assert(conditions(failed) == Seq("CHECKPOINT_TAKEN_OVER"))
+    assert(!query.isActive)
+  }
+
+  test("once another driver has the checkpoint, this one begins no other call", Slow) {
+    val (isCalled, goesOn) = (new CountDownLatch(1), new CountDownLatch(1))
+    def slowly(rows: DataFrame, context: LateContext): Unit = {
+      late(rows, context)
+      isCalled.countDown()
+      assert(goesOn.await(60, TimeUnit.SECONDS))
+    }
+    val (input, window, writer) = begun("taken")(_.onLate(slowly _))
+    val query = window.start(writer)
+    open(input, query)
+    input.addData(1L -> "a")
+    assert(isCalled.await(60, TimeUnit.SECONDS))
+    val main = spark.streams.get(query.id)
+    Seq("c", "d").foreach { key =>
+      input.addData(1L -> key)
+      main.processAllAvailable()
+    }
+    write("taken/eventtide/runs/7")
+    assert(conditions(intercept[StreamingQueryException](main.awaitTermination())).nonEmpty)
+    goesOn.countDown()
+    intercept[StreamingQueryException](query.awaitTermination())
+    assert(made.map(_.take(1)) == Seq("a"))
   }
 
   test("the errors of a handler may be logged, and another choice is refused", Slow) {

@@ -6,7 +6,7 @@ import scala.jdk.CollectionConverters._
 
 import com.fasterxml.jackson.databind.ObjectMapper
 
-import io.eventtide.spark.query.run.WriteConflict
+import io.eventtide.spark.checkpoint.WriteConflict
 import io.eventtide.spark.{ErrorCatalogue, EventtideException}
 
 /** Errors of Eventtide as JSON, from which Python makes its exceptions. */
@@ -15,8 +15,9 @@ private[spark] object ErrorReport {
 
   /** The Eventtide error that caused a failure; None if there is none. */
   def of(failure: Throwable): Option[String] =
-    causes(failure)
-      .collectFirst { case named: EventtideException => named }
+    EventtideException
+      .in(failure)
+      .nextOption()
       .orElse(WriteConflict.onStart(failure))
       .map(error => json(error.condition, error.getMessageParameters))
 
@@ -38,10 +39,4 @@ private[spark] object ErrorReport {
     )
     mapper.writeValueAsString(fields.asJava)
   }
-
-  // A failure, its causes, and the exceptions that each of them has suppressed.
-  private def causes(failure: Throwable): Iterator[Throwable] =
-    Iterator.iterate(failure)(_.getCause).takeWhile(_ != null).flatMap { cause =>
-      cause +: cause.getSuppressed.toSeq
-    }
 }

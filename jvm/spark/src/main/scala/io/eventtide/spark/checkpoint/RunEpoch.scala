@@ -130,7 +130,9 @@ private[spark] final class RunEpoch(root: Path, runId: UUID, conf: Configuration
 private[spark] object RunEpoch {
   private val CheckEveryMs = 1000L
   private val Folder = "eventtide/runs"
-  private val TakenOver = "CHECKPOINT_TAKEN_OVER"
+
+  /** The condition of a run that has ended because another run uses its checkpoint. */
+  val TakenOver = "CHECKPOINT_TAKEN_OVER"
 
   /** The location of the state of a checkpoint's windows, if it has been repartitioned. A run may
     * begin meanwhile.

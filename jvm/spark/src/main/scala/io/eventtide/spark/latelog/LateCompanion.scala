@@ -10,13 +10,15 @@ import org.apache.spark.internal.Logging
 import org.apache.spark.sql.eventtide.StreamExecutionAccess
 import org.apache.spark.sql.streaming.{StreamingQuery, StreamingQueryException}
 
+import io.eventtide.spark.checkpoint.WriteConflict
 import io.eventtide.spark.options.OptionReader
 
 /** A companion: the query that passes the late rows of its main query to a handler.
   *
   * Each of its batches is one batch of the main query, so a completed call is not repeated. It ends
   * when the main query has ended and every call is complete. If a call fails, it ends at that call
-  * and stops the main query.
+  * and stops the main query. If another run has taken over the checkpoint, that run's companion
+  * makes the calls from then on.
   *
   * It is announced before it starts, and begins when it opens the late log. So a client that starts
   * it may disappear afterwards. A companion without an announcement ends with an error: it would
@@ -67,7 +69,8 @@ private[spark] final class LateCompanion private (
     val name = Option(companion.name).getOrElse(s"late rows in $place")
     val ending = daemon(s"end of $name") {
       Try(main.awaitTermination()): Unit // the main query itself reports its error
-      Try(companion.processAllAvailable()): Unit
+      isReplaced ||= main.exception.exists(WriteConflict.hasEnded)
+      if (!isReplaced) Try(companion.processAllAvailable()): Unit
       Try(companion.stop()): Unit
     }
     daemon(name) {

@@ -80,11 +80,13 @@ private final class LateScan(
 
   override def toMicroBatchStream(checkpointLocation: String): MicroBatchStream = {
     val run = StreamExecutionAccess.current(session)
-    for (place <- reading.companion; companion <- run)
-      LateCompanion.opened(place, reading.run, companion)
+    val companion = run.filter(_ => reading.companion.isDefined)
+    for (place <- reading.companion; query <- companion)
+      LateCompanion.opened(place, reading.run, query)
     new LateStream(
       log,
       reading,
+      companion,
       run.map(log.mark(_, checkpointLocation)),
       files => parquet.copy(fileIndex = new LateFileIndex(session, files))
     )

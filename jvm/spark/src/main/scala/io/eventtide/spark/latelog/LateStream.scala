@@ -3,6 +3,7 @@ package io.eventtide.spark.latelog
 import org.apache.hadoop.fs.FileStatus
 import org.apache.spark.sql.connector.read.streaming.{Offset, ReadLimit}
 import org.apache.spark.sql.connector.read.{InputPartition, PartitionReaderFactory}
+import org.apache.spark.sql.eventtide.StreamExecutionAccess
 import org.apache.spark.sql.execution.datasources.FilePartition
 import org.apache.spark.sql.execution.datasources.v2.parquet.{
   ParquetPartitionReaderFactory,
@@ -10,14 +11,19 @@ import org.apache.spark.sql.execution.datasources.v2.parquet.{
 }
 import org.apache.spark.sql.execution.streaming.runtime.LongOffset
 
+import io.eventtide.spark.checkpoint.WriteConflict
 import io.eventtide.spark.spi.NumberedStream
 
 /** The late rows of a query as a stream, one or more of the query's batches per trigger. Its offset
   * is the last batch that was read; -1 for none.
+  *
+  * @param companion
+  *   the query that reads it, if that is a companion
   */
 private final class LateStream(
     log: LateLogReader,
     reading: LateReadOptions,
+    companion: Option[StreamExecutionAccess],
     mark: Option[LateMark],
     scan: Seq[FileStatus] => ParquetScan
 ) extends NumberedStream {
@@ -83,6 +89,8 @@ private final class LateStream(
     }
 
   override def commit(end: Offset): Unit = mark.foreach(_.reached(numberOf(end)))
+
+  override def stop(): Unit = companion.foreach(WriteConflict.name)
 
   override def toString: String = log.name
 }

@@ -6,6 +6,7 @@ import scala.util.Try
 
 import org.apache.spark.sql.eventtide.BatchInfo
 
+import io.eventtide.spark.checkpoint.WriteConflict
 import io.eventtide.spark.options.WatermarkSettings
 import io.eventtide.spark.query.monitor.{BatchPoint, InputReport, WatermarkReport}
 

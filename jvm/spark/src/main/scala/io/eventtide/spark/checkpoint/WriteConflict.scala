@@ -1,4 +1,4 @@
-package io.eventtide.spark.query.run
+package io.eventtide.spark.checkpoint
 
 import java.nio.{file => nio}
 import java.util.ConcurrentModificationException
@@ -40,10 +40,14 @@ private[spark] object WriteConflict extends Logging {
         takenOver(s"another run has begun in the same moment and written its file $QueryIdFile")
     }
 
+  /** Whether a query has ended because another run has taken over its checkpoint. */
+  def hasEnded(failure: Throwable): Boolean =
+    EventtideException.in(failure).exists(_.condition == RunEpoch.TakenOver)
+
   /** The action of another run that caused this error. Defined only if the error names files of
     * this query, because an error from a user function may come from another query.
     */
-  private[query] def find(cause: Throwable, root: Path, batchId: Long): Option[String] =
+  private[checkpoint] def find(cause: Throwable, root: Path, batchId: Long): Option[String] =
     cause match {
       case sparkError: SparkThrowable if sparkError.getCondition == ConcurrentUpdate =>
         val isOurs = parameter(sparkError, "batchId").contains(batchId.toString)
@@ -68,7 +72,7 @@ private[spark] object WriteConflict extends Logging {
     }
 
   private def takenOver(found: String) =
-    EventtideException("CHECKPOINT_TAKEN_OVER", "found" -> found)
+    EventtideException(RunEpoch.TakenOver, "found" -> found)
 
   private def parameter(error: SparkThrowable, name: String): Option[String] =
     error.getMessageParameters.asScala.get(name)

@@ -1,4 +1,4 @@
-package io.eventtide.spark.query.run
+package io.eventtide.spark.checkpoint
 
 import java.nio.file.Files
 import java.util.{ConcurrentModificationException, Map => JMap}
