@@ -69,7 +69,7 @@ private[spark] final class LateCompanion private (
     val name = Option(companion.name).getOrElse(s"late rows in $place")
     val ending = daemon(s"end of $name") {
       Try(main.awaitTermination()): Unit // the main query itself reports its error
-      isReplaced ||= main.exception.exists(WriteConflict.hasEnded)
+      if (main.exception.exists(WriteConflict.hasEnded)) isReplaced = true
       if (!isReplaced) Try(companion.processAllAvailable()): Unit
       Try(companion.stop()): Unit
     }
