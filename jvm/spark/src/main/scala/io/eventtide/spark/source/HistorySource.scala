@@ -39,19 +39,21 @@ private[spark] final class HistorySource(session: SparkSession, rows: LogicalPla
     throw new UnsupportedOperationException("latestOffset(Offset, ReadLimit) is used")
 
   override def latestOffset(start: OffsetV2, limit: ReadLimit): OffsetV2 = start match {
-    case null => continued
+    case own if own eq Rows => NoOffset(1) // not one of the log, which is equal to it
     case NoOffset(_) => NoOffset(2)
-    case _ => NoOffset(1)
+    case _ => continued
   }
 
-  // Without a start, this run is the first one, or it continues after a batch without rows: if that
-  // was the first of the two, the second is missing. Null is the end.
+  // With no offset of this run, it has just begun. Spark's start may be that of the batch before the
+  // last one, so the checkpoint says which batch is missing. Null is the end.
   private def continued: OffsetV2 = {
     val query = StreamExecutionAccess.starting()
     val root = new Path(query.checkpointRoot)
     val conf = query.session.sessionState.newHadoopConf()
-    new OffsetFiles(root, conf).lastBatch match {
+    val offsets = new OffsetFiles(root, conf)
+    offsets.lastBatch match {
       case None => Rows
+      case Some(last) if offsets.firstOffset(last).contains(Rows.json) => NoOffset(1)
       case Some(last) if new HistoryMark(root, conf).isInHistory(last) => NoOffset(2)
       case _ => null
     }
