@@ -97,13 +97,8 @@ class LateHandlerSuite extends AnyFunSuite with RocksSession {
     intercept[StreamingQueryException](query.awaitTermination())
   }
 
-  private def conditions(failure: StreamingQueryException): Seq[String] = {
-    val causes = Iterator.iterate[Throwable](failure)(_.getCause).takeWhile(_ != null)
-    causes
-      .flatMap(cause => cause +: cause.getSuppressed.toSeq)
-      .collect { case named: EventtideException => named.condition }
-      .toSeq
-  }
+  private def conditions(failure: StreamingQueryException): Seq[String] =
+    EventtideException.in(failure).map(_.condition).toSeq
 
   private def write(file: String): Unit = {
     val path = Paths.get(folder).resolve(file)

@@ -51,10 +51,11 @@ private[spark] final class HistorySource(session: SparkSession, rows: LogicalPla
     val root = new Path(query.checkpointRoot)
     val conf = query.session.sessionState.newHadoopConf()
     val offsets = new OffsetFiles(root, conf)
+    def hasRows(batch: Long) = offsets.firstOffset(batch).contains(Rows.json)
     offsets.lastBatch match {
       case None => Rows
-      case Some(last) if offsets.firstOffset(last).contains(Rows.json) => NoOffset(1)
-      case Some(last) if new HistoryMark(root, conf).isInHistory(last) => NoOffset(2)
+      case Some(last) if hasRows(last) => NoOffset(1)
+      case Some(last) if hasRows(last - 1) => NoOffset(2)
       case _ => null
     }
   }
