@@ -9,7 +9,7 @@ from itertools import islice
 from random import Random
 from typing import TYPE_CHECKING, Any
 
-from tests.chaos.processes import Victim
+from tests.chaos.processes import FILES, Victim
 from tests.chaos.quiet import Quiet, judged
 from tests.chaos.workers import workers
 
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from tests.chaos.worker import Worker
 
 MOST = 6  # kills of one query
+MOST_EXECUTORS = 20
 ENOUGH = 150  # kills in all, unless the command line says how many
 
 
@@ -93,25 +94,24 @@ class Killed:
 
     def lived(self, victim: Victim) -> tuple[int, str | None]:
         """Kill it and run it to its end; return the kills, and what has ended the last run."""
-        most, random = self.chosen()
+        random = Random(self.seed)  # noqa: S311 - test data
+        most = min(random.randrange(3, MOST + 1), self.most)
         for kills in range(most):
             if not victim.kill(random):
                 return kills, None
         return most, victim.finish()
 
-    def chosen(self) -> tuple[int, Random]:
-        """Return how often it shall be killed, and what chooses when."""
-        random = Random(self.seed)  # noqa: S311 - test data
-        return min(random.randrange(3, MOST + 1), self.most), random
-
 
 class Executors(Killed):
-    """A query on a cluster, of which executors are killed."""
+    """A query on a cluster, of which executors are killed.
+
+    More often than a driver: the cluster goes on without a start of the query.
+    """
 
     def lived(self, victim: Victim) -> tuple[int, str | None]:
         """Run it to its end, and kill executors meanwhile."""
-        most, random = self.chosen()
-        return victim.lose_executors(random, most)
+        random = Random(self.seed)  # noqa: S311 - test data
+        return victim.lose_executors(random, min(MOST_EXECUTORS, self.most), files=FILES // 3)
 
 
 def command(campaign: str, figures: Figures, limits: Limits) -> list[Trial]:

@@ -105,25 +105,27 @@ class Victim:
         then: Callable[[], None] = lambda: None,
         *,
         pause: float = 0,
+        files: int = FILES,
     ) -> tuple[int, str | None]:
         """Run to the end on a cluster, and kill -9 up to a number of executors, and then do this.
 
-        A kill comes some time within the pause, in seconds, after the last change of a file.
+        A kill comes after fewer changes of files than `files`, and some time within the pause, in
+        seconds.
         """
-        killed, before, at = 0, self._changes(), random.randrange(1, FILES)
+        killed, before, at = 0, self._changes(), random.randrange(1, files)
         with self._running("--cluster") as process:
             until = time.monotonic() + PATIENCE
             while process.poll() is None:
                 self._watch(until, process)
-                found = executors(process.pid)
-                if killed < most and found and len(self._changes() ^ before) >= at:
+                due = killed < most and len(self._changes() ^ before) >= at
+                if due and (found := executors(process.pid)):
                     time.sleep(pause and random.uniform(0, pause))
                     with suppress(ProcessLookupError):
                         os.kill(random.choice(found), signal.SIGKILL)
-                        killed += 1
+                        killed, until = killed + 1, time.monotonic() + PATIENCE
                         if killed == most:
                             then()
-                    before, at = self._changes(), random.randrange(1, FILES)
+                    before, at = self._changes(), random.randrange(1, files)
                 time.sleep(0.01)
             return killed, self._error(process.returncode)
 
