@@ -28,6 +28,7 @@ DEATHS = {
 
 
 @pytest.mark.long
+@pytest.mark.thorough
 def test_a_driver_that_goes_on_after_another_has_died_loses_nothing(tmp_path: Path) -> None:
     """A ends by a named error, as B has begun, and the restart has all rows."""
     with Worker(tmp_path / "log-a") as a, Worker(tmp_path / "log-b") as b:

@@ -24,10 +24,10 @@ SEED = "4"
     ("campaign", "trials", "kinds"),
     [
         ("exhaustive", 5, 1),
-        ("random", 1, 8),
+        pytest.param("random", 1, 8, marks=pytest.mark.thorough),
         pytest.param("upgrades", 3, 1, marks=pytest.mark.thorough),
-        ("clocks", 1, 15),
-        ("realtime", 1, 1),
+        pytest.param("clocks", 1, 15, marks=pytest.mark.thorough),
+        pytest.param("realtime", 1, 1, marks=pytest.mark.thorough),
         pytest.param("executors", 1, 8, marks=pytest.mark.thorough),
         pytest.param("drivers", 1, 1, marks=pytest.mark.thorough),
         pytest.param("realtime-executors", 1, 1, marks=pytest.mark.thorough),

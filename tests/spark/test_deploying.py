@@ -56,6 +56,7 @@ def running(command: str, variables: Mapping[str, str], folder: Path) -> Iterato
 
 
 @pytest.mark.long
+@pytest.mark.thorough
 def test_the_commands_of_the_page_run_a_job_on_a_cluster(
     spark: SparkSession, tmp_path: Path
 ) -> None:

@@ -12,6 +12,7 @@ from pathlib import Path
 from threading import Event
 from typing import TYPE_CHECKING
 
+import pytest
 from eventtide.testing._values import moment
 
 from tests.spark.kafka import PATIENCE
@@ -45,6 +46,7 @@ def assert_never_goes_back(script: Script) -> None:
     assert written == sorted(written)
 
 
+@pytest.mark.thorough
 def test_a_broker_that_is_killed_and_comes_back_loses_nothing(
     spark: SparkSession, broker: Broker, topic: str
 ) -> None:

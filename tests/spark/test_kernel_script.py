@@ -235,10 +235,7 @@ COMES_BY_ROW = ("sessions", "counts", "processing", "row by row")
 
 FRAMED = [name for name in KINDS if not any(part in name for part in COMES_BY_ROW)]
 CASES = [*((name, by_row) for name in KINDS), *((name, by_frame) for name in FRAMED)]
-# of the kinds that come by frame a third comes by row too
-QUICK = [
-    case for case in CASES if case[1] is by_frame or case[0] not in FRAMED or case[0] in FRAMED[::3]
-]
+QUICK = CASES[::3]
 
 
 @pytest.mark.parametrize(

@@ -96,6 +96,7 @@ def test_the_lowest_partition_holds_the_watermark_of_the_query(
         assert broker.await_values("counts2", 3) == ["a 00:00 3", "a 00:10 1", "a 00:40 1"]
 
 
+@pytest.mark.thorough
 def test_every_shape_of_window_from_a_topic_of_three_partitions(
     spark: SparkSession, broker: Broker, tmp_path: Path
 ) -> None:

@@ -20,6 +20,7 @@ from tests.spark.batch_results import told
 from tests.spark.events import SCHEMA, Disorder, cut, merged
 from tests.spark.queries import at
 from tests.spark.window_runs import WITHOUT_CODE, settings
+from tests.thorough import sampled
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -48,7 +49,7 @@ KINDS: dict[str, Callable[[WindowBuilder], WindowBuilder]] = {
 }
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", sampled(KINDS, quick=[*KINDS][::2]))
 @hypothesis_settings(max_examples=EXAMPLES, deadline=None, phases=[Phase.explicit, Phase.generate])
 @given(
     stream=st.builds(

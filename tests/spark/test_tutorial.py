@@ -24,6 +24,7 @@ def told(output: str) -> str:
 
 
 @pytest.mark.long
+@pytest.mark.thorough
 def test_the_notebook_prints_what_the_page_shows(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

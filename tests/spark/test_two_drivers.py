@@ -17,6 +17,7 @@ SEED = 7  # in the time of the query
 
 
 @pytest.mark.long
+@pytest.mark.thorough
 def test_a_driver_that_goes_on_after_another_has_begun(spark: SparkSession, tmp_path: Path) -> None:
     """It was stopped between its ledger and its commit, as by SIGSTOP, and ends by a name."""
     quiet = undisturbed(spark, tmp_path / "quiet", SEED)

@@ -43,6 +43,7 @@ def test_a_driver_that_is_killed_between_its_state_and_its_commit(
 
 
 @pytest.mark.long
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("seed", "troubles", "marks"),
     [

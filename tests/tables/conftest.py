@@ -20,9 +20,19 @@ if TYPE_CHECKING:
 # The formats are published for this one.
 collect_ignore_glob = [] if pyspark.__version__.startswith("4.1.") else ["test_*.py"]
 
-each_table = pytest.mark.parametrize(  # in a process each
+IN_PROCESS = {name: pytest.mark.xdist_group(name) for name in ("delta", "iceberg")}
+"""The format of a table, and the process that its tests run in."""
+
+each_table = pytest.mark.parametrize(
+    "table", [pytest.param(name, marks=mark) for name, mark in IN_PROCESS.items()]
+)
+# for what a format does little to
+some_table = pytest.mark.parametrize(
     "table",
-    [pytest.param(name, marks=pytest.mark.xdist_group(name)) for name in ("delta", "iceberg")],
+    [
+        pytest.param("delta", marks=IN_PROCESS["delta"]),
+        pytest.param("iceberg", marks=[IN_PROCESS["iceberg"], pytest.mark.thorough]),
+    ],
 )
 
 

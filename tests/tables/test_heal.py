@@ -12,7 +12,7 @@ from eventtide.tables import heal, prove
 from eventtide.tables._merge import merge
 from pyspark.sql import functions as F  # noqa: N812 - PySpark's own convention
 
-from tests.tables.conftest import each_table
+from tests.tables.conftest import each_table, some_table
 from tests.tables.healed import (
     Job,
     by_key,
@@ -77,7 +77,7 @@ def test_a_proof_names_what_differs(spark: SparkSession, tmp_path: Path, table: 
     assert (found["different"].written.n, found["different"].expected.n) == (1, 2)
 
 
-@each_table
+@some_table
 def test_a_late_row_waits_until_its_session_has_closed(
     spark: SparkSession, tmp_path: Path, table: Table
 ) -> None:
@@ -99,7 +99,7 @@ def test_a_late_row_waits_until_its_session_has_closed(
     assert sorted(row.n for row in starts.collect()) == [1, 4]
 
 
-@each_table
+@some_table
 def test_sessions_that_a_row_on_time_has_merged_are_one(
     spark: SparkSession, tmp_path: Path, table: Table
 ) -> None:
@@ -118,7 +118,7 @@ def test_sessions_that_a_row_on_time_has_merged_are_one(
     assert session.n == 2
 
 
-@each_table
+@some_table
 def test_a_result_that_comes_during_a_merge_is_kept(
     spark: SparkSession, tmp_path: Path, table: Table
 ) -> None:

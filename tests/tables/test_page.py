@@ -12,7 +12,7 @@ from pyspark.sql import functions as F  # noqa: N812 - PySpark's own convention
 
 from tests.pages import ROOT, blocks
 from tests.spark.batch_results import told
-from tests.tables.conftest import each_table, iceberg_catalog
+from tests.tables.conftest import each_table, iceberg_catalog, some_table
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -99,7 +99,7 @@ def test_corrections_are_merged_into_a_delta_table(
         assert told(written) == told(WINDOWS[table](archive.json(f"{tmp_path}/archive")).results)
 
 
-@each_table
+@some_table
 def test_a_table_says_up_to_when_it_is_complete(
     spark: SparkSession, tmp_path: Path, table: Table
 ) -> None:
