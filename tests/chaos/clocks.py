@@ -52,8 +52,21 @@ POLICIES: dict[str, WatermarkPolicy] = {
     "max_of": P.max_of(P.with_fixed_lag("5s"), P.limiting_real_time_lag("30s")),
     "guard_future": P.with_fixed_lag("5s").guard_future("1m", on="late"),
     "emit_every": P.with_fixed_lag("5s").emit_every("10s"),
+    "with_late_target": P.with_late_target("10%", "1m"),
+    "with_ingestion_time": P.with_ingestion_time(),
+    "storm": P.storm("5s"),
+    "min_event_time_of_all": P.min_event_time_of_all(),
+    "watermark_from": P.watermark_from("mark"),
+    "by_substream": P.by_substream(
+        {"a": P.limiting_real_time_lag("10s"), "*": P.with_fixed_lag("5s")}
+    ),
+    "throttle_by_frame": P.with_fixed_lag("5s").throttle_by_frame("10s"),
+    "throttle_by_min_step": P.with_fixed_lag("5s").throttle_by_min_step("10s"),
 }
-BY_ROWS = ("with_fixed_lag", "max_event_time", "min_event_time")
+BY_ROWS = (
+    *("with_fixed_lag", "max_event_time", "min_event_time", "with_late_target", "storm"),
+    *("min_event_time_of_all", "watermark_from", "throttle_by_frame", "throttle_by_min_step"),
+)
 JUMPS = {
     "an hour ahead": ["+1h"],
     "an hour back": ["-1h"],
@@ -96,10 +109,12 @@ def query(case: Case) -> Callable[[DataFrame], WindowBuilder]:
     """Count by windows; a sensor that is silent for a minute is waited for no more."""
 
     def made(events: DataFrame) -> WindowBuilder:
-        window = et.window(events).event_time(
+        marked = events.withColumn("mark", F.expr("ts - INTERVAL 5 SECONDS"))
+        window = et.window(marked).event_time(
             "ts",
             POLICIES[case.kind],
             substream="sensor",
+            expected=["a", "b"] if case.kind == "storm" else None,
             substream_idle_timeout="1m",
             max_clock_step="5m" if case.limited else "10d",
         )
