@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from itertools import cycle, product
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +13,10 @@ if TYPE_CHECKING:
 
     from _pytest.mark import ParameterSet
 
-__all__ = ["pairs", "sampled", "smoked"]
+__all__ = ["EXAMPLES", "pairs", "sampled", "smoked"]
+
+EXAMPLES = int(os.environ.get("EVENTTIDE_EXAMPLES", "1"))
+"""The random streams of a test; more with `EVENTTIDE_EXAMPLES=50 dev/test spark`."""
 
 
 def sampled(

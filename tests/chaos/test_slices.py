@@ -11,36 +11,38 @@ import pytest
 
 from tests.chaos.figures import Figures
 from tests.chaos.session import ROOT
+from tests.thorough import sampled
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 PATIENCE = 500  # seconds
 SEED = "4"
+SLICES = [
+    ("exhaustive", 5, 1),
+    ("random", 1, 8),
+    ("upgrades", 3, 1),
+    ("clocks", 1, 15),
+    ("realtime", 1, 1),
+    ("executors", 1, 8),
+    ("drivers", 1, 1),
+    ("realtime-executors", 1, 1),
+    ("connect", 1, 1),
+    ("pipelines", 1, 1),
+    ("kafka", 1, 1),
+    ("fuzz-yaml", 300, 1),
+    ("fuzz-checkpoints", 20, 1),
+    ("fuzz-sql", 60, 1),
+    ("fuzz-connect", 30, 1),
+    ("s3", 1, 1),
+    ("s3-drivers", 1, 1),
+]
+QUICK = "exhaustive", "fuzz-yaml", "fuzz-checkpoints"
 
 
 @pytest.mark.long
 @pytest.mark.parametrize(
-    ("campaign", "trials", "kinds"),
-    [
-        ("exhaustive", 5, 1),
-        pytest.param("random", 1, 8, marks=pytest.mark.thorough),
-        pytest.param("upgrades", 3, 1, marks=pytest.mark.thorough),
-        pytest.param("clocks", 1, 15, marks=pytest.mark.thorough),
-        pytest.param("realtime", 1, 1, marks=pytest.mark.thorough),
-        pytest.param("executors", 1, 8, marks=pytest.mark.thorough),
-        pytest.param("drivers", 1, 1, marks=pytest.mark.thorough),
-        pytest.param("realtime-executors", 1, 1, marks=pytest.mark.thorough),
-        pytest.param("connect", 1, 1, marks=pytest.mark.thorough),
-        pytest.param("pipelines", 1, 1, marks=pytest.mark.thorough),
-        pytest.param("kafka", 1, 1, marks=pytest.mark.thorough),
-        ("fuzz-yaml", 300, 1),
-        ("fuzz-checkpoints", 20, 1),
-        pytest.param("fuzz-sql", 60, 1, marks=pytest.mark.thorough),
-        pytest.param("fuzz-connect", 30, 1, marks=pytest.mark.thorough),
-        pytest.param("s3", 1, 1, marks=pytest.mark.thorough),
-        pytest.param("s3-drivers", 1, 1, marks=pytest.mark.thorough),
-    ],
+    ("campaign", "trials", "kinds"), sampled(SLICES, [one for one in SLICES if one[0] in QUICK])
 )
 def test_nothing_is_lost(tmp_path: Path, campaign: str, trials: int, kinds: int) -> None:
     """No trial has a violation."""

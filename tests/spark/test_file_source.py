@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import cycle, product
 from typing import TYPE_CHECKING, Any
 
 import eventtide as et
@@ -14,7 +13,7 @@ from pyspark.sql import functions as F  # noqa: N812 - PySpark's own convention
 from tests.spark.batch_results import told
 from tests.spark.queries import at
 from tests.spark.window_runs import WITHOUT_CODE, settings
-from tests.thorough import sampled
+from tests.thorough import pairs
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -86,13 +85,7 @@ QUERIES: dict[str, Callable[[DataFrame], WindowBuilder]] = {
 }
 
 
-@pytest.mark.parametrize(
-    ("name", "drain"),
-    sampled(
-        product(QUERIES, [False, True]),
-        quick=[*zip([*QUERIES][::2], cycle([False, True]), strict=False)],
-    ),
-)
+@pytest.mark.parametrize(("name", "drain"), pairs(QUERIES, [False, True]))
 def test_files_one_by_one_give_what_all_give_at_once(
     spark: SparkSession, tmp_path: Path, name: str, *, drain: bool
 ) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from typing import TYPE_CHECKING
 
 import eventtide as et
@@ -20,7 +19,7 @@ from tests.spark.batch_results import told
 from tests.spark.events import SCHEMA, Disorder, cut, merged
 from tests.spark.queries import at
 from tests.spark.window_runs import WITHOUT_CODE, settings
-from tests.thorough import sampled
+from tests.thorough import EXAMPLES, sampled
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -31,9 +30,6 @@ if TYPE_CHECKING:
     from tests.spark.events import Event
 
 LAST: Event = (-1, at(3000), *[None] * 6)  # closes every window but its own
-
-# More with EVENTTIDE_EXAMPLES=50 dev/test spark.
-EXAMPLES = int(os.environ.get("EVENTTIDE_EXAMPLES", "1"))
 
 KINDS: dict[str, Callable[[WindowBuilder], WindowBuilder]] = {
     "tumbling": lambda window: window.key_by("user").tumbling("10s"),

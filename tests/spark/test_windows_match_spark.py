@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from collections import Counter
 from dataclasses import dataclass
 from functools import reduce
@@ -24,6 +23,7 @@ from pyspark.sql import functions as F  # noqa: N812 - PySpark's own convention
 from tests.spark.events import SCHEMA, Disorder, cut, exact, merged
 from tests.spark.queries import at
 from tests.spark.window_runs import WITHOUT_CODE, settings
+from tests.thorough import EXAMPLES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -151,9 +151,6 @@ def kinds(lag: int) -> st.SearchStrategy[tuple[Kind, ...]]:
         *(st.builds(Kind, st.just(keys), st.just(values), **shapes) for keys, values in by.items())
     )
 
-
-# One in CI; more with EVENTTIDE_EXAMPLES=50 dev/test spark.
-EXAMPLES = int(os.environ.get("EVENTTIDE_EXAMPLES", "1"))
 
 # Hypothesis begins with the first of each choice, which therefore is an interesting one.
 STREAMS = st.builds(
