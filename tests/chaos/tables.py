@@ -202,7 +202,10 @@ def count(trials: list[Trial]) -> int:
 def _judged(trials: list[Trial]) -> tuple[str, str]:
     failures = sum(bool(each["violations"]) for each in trials)
     bound = upper_bound(count(trials), failures)
-    return f"{failures:,}", "—" if bound is None else f"{100 * bound:.1f} %"
+    if bound is None:
+        return f"{failures:,}", "—"
+    digits = 1 if bound >= 0.001 else 2  # a bound of 0.0 % would say too much
+    return f"{failures:,}", f"{100 * bound:.{digits}f} %"
 
 
 def _line(*cells: str) -> str:
