@@ -10,6 +10,7 @@ from eventtide import WatermarkPolicies
 from eventtide.testing import Script
 from eventtide.testing._values import moment
 from pyspark.sql import functions as F  # noqa: N812 - PySpark's own convention
+from pyspark.sql.streaming.listener import StreamingQueryListener
 
 from tests.spark.queries import EVENTS, at, counts
 
@@ -18,6 +19,11 @@ if TYPE_CHECKING:
     from eventtide.testing._script import Query
     from eventtide.windows import WindowBuilder
     from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql.streaming.listener import (
+        QueryProgressEvent,
+        QueryStartedEvent,
+        QueryTerminatedEvent,
+    )
 
 POLICY = WatermarkPolicies.with_fixed_lag("2s").throttle_by_frame("10s")
 
@@ -65,12 +71,37 @@ def test_substreams_that_were_never_seen_are_shown_if_they_were_asked_for(
         assert sorted(line.name for line in seen) == sorted(["north", *names[1:]])
 
 
+class _Asking(StreamingQueryListener):
+    """Asks when the query has started; its own thread waits for that before it opens a source."""
+
+    def __init__(self, of: SparkSession) -> None:
+        self._session = of
+        self.answers: list[str] = []
+
+    def onQueryStarted(self, event: QueryStartedEvent) -> None:  # noqa: N802 - PySpark's name
+        """Keep the answer of this moment."""
+        query = self._session.streams.get(str(event.id))
+        assert query is not None
+        self.answers.append(et.blame(query))
+
+    def onQueryProgress(self, event: QueryProgressEvent) -> None:  # noqa: N802 - PySpark's name
+        """Ask no more."""
+
+    def onQueryTerminated(self, event: QueryTerminatedEvent) -> None:  # noqa: N802 - PySpark's name
+        """Ask no more."""
+
+
 def test_a_query_that_is_starting_has_a_report(spark: SparkSession) -> None:
     """Its sources are opened on its own thread, which may be later than the first question."""
     events = spark.readStream.format("rate").load()
-    query = et.with_watermark(events, "timestamp", POLICY).writeStream.format("noop").start()
-    assert "no row has been read yet" in et.blame(query)
-    query.stop()
+    asking = _Asking(spark)
+    spark.streams.addListener(asking)
+    try:
+        et.with_watermark(events, "timestamp", POLICY).writeStream.format("noop").start().stop()
+    finally:
+        spark.streams.removeListener(asking)
+    (answer,) = asking.answers
+    assert "no row has been read yet" in answer
 
 
 def test_the_same_numbers_are_in_sparks_progress(spark: SparkSession) -> None:

@@ -1,1 +1,1 @@
-"""Checkpoints on an object store: moto's S3 server on the loopback, whose requests go wrong."""
+"""A query that runs for two hours, is killed every ten minutes, and must not grow."""
