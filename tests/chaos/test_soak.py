@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from datetime import UTC, datetime
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from tests.chaos.figures import Figures, Limits
 from tests.chaos.soak import campaign
-from tests.chaos.soak.victim import HANDLED, RESULTS
+from tests.chaos.soak.audit import held_up
+from tests.chaos.soak.victim import HANDLED, RESULTS, ROWS, START_S
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -35,3 +38,11 @@ def test_nothing_is_lost_until_something_is(
     found = campaign.audited(folder)
     for about in "results: batch 5", "handled: batch 5", "handler: it was given", "results: they":
         assert any(line.startswith(about) for line in found), (about, found)
+
+
+@pytest.mark.parametrize(("seconds", "found"), [(100, 0), (130, 1), (None, 1)])
+def test_windows_that_do_not_close_are_found(seconds: int | None, found: int) -> None:
+    """A watermark that is held loses nothing, but keeps all windows open."""
+    closed = None if seconds is None else datetime.fromtimestamp(START_S, UTC)
+    report: Any = SimpleNamespace(windows=[SimpleNamespace(closed_up_to=closed)])
+    assert len(list(held_up(report, (seconds or 0) * ROWS))) == found

@@ -11,7 +11,7 @@ import eventtide as et
 from pyspark.sql import functions as F  # noqa: N812 - PySpark's own convention
 
 from tests.chaos.late_log import LateLog
-from tests.chaos.soak.victim import HANDLED, RESULTS, session
+from tests.chaos.soak.victim import HANDLED, RESULTS, ROWS, START_S, session
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from eventtide.observe import CheckpointReport
 
 FOUND = "audit.json"
+BEHIND_S = 120  # of event time: twice what the end of a window, its lag and the timeout take
 
 
 class Given:
@@ -52,7 +53,9 @@ def audit(folder: Path) -> Iterator[str]:
     results, handled = Given(folder / RESULTS), Given(folder / HANDLED)
     yield from (*report.problems, *results.wrong(), *handled.wrong())
     late = sum(sum(window.late.values()) for window in report.windows)
-    yield from _conservation(report, _read(checkpoint, report.committed), late)
+    read = _read(checkpoint, report.committed)
+    yield from _conservation(report, read, late)
+    yield from held_up(report, read)
     yield from _handed_on(handled, LateLog(checkpoint), report.committed)
     closed = et.completeness(checkpoint).agg(F.sum("rows")).collect()[0][0]
     if (given := results.up_to(report.committed)) != closed:
@@ -77,6 +80,15 @@ def _conservation(report: CheckpointReport, read: int, late: int) -> Iterator[st
     parts = mark.on_time, late, mark.bad_time + mark.future
     if sum(parts) != read:
         yield f"conservation: {read} rows read; {parts} in windows, late and refused"
+
+
+def held_up(report: CheckpointReport, read: int) -> Iterator[str]:
+    """Yield that windows do not close, although substreams that ended have become idle."""
+    newest = START_S + read / ROWS
+    for window in report.windows:
+        closed = window.closed_up_to
+        if closed is None or newest - closed.timestamp() > BEHIND_S:
+            yield f"windows: rows reach {newest:.0f}, but windows are closed up to {closed} only"
 
 
 def _read(checkpoint: Path, batch: int) -> int:

@@ -79,7 +79,12 @@ def window_of(rows: DataFrame, part: int, folder: Path) -> WindowBuilder:
 
     lag = WatermarkPolicies.with_fixed_lag(LAGS[part % len(LAGS)])
     window = et.window(rows).event_time(
-        "ts", lag, substream="device", substream_idle_timeout="30s", substream_ttl="5m"
+        "ts",
+        lag,
+        substream="device",
+        substream_idle_timeout="30s",
+        substream_ttl="5m",
+        on_restart="resume",  # this source never says that it has been read to its end
     )
     window = window.key_by("key").tumbling("10s").late_retention("20m").on_late(keep)
     return window.agg(F.count("*").alias("n"))
