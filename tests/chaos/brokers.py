@@ -1,6 +1,7 @@
 """Real ``kill -9`` of Kafka's broker and of drivers, in micro-batches from Kafka to Kafka.
 
-A driver is killed alone, with the broker, or some time after the broker, which is started again.
+A driver is killed alone, with the broker, or up to a second after the broker: while that is down,
+or when it is there again.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from tests.chaos.figures import Figures, Limits, Trial
     from tests.spark.kafka import Broker
 
-WAYS = "driver", "both", "broker first"
+WAYS = DRIVER, BOTH, FIRST, BACK = "driver", "both", "broker first", "broker back"
 
 
 class BrokersVictim(RealTimeVictim):
@@ -33,15 +34,15 @@ class BrokersVictim(RealTimeVictim):
     def _end(self, process: subprocess.Popen[bytes], random: Random) -> None:
         way = random.choice(WAYS)
         self.killed[way] += 1
-        if way == "broker first":
+        if way != DRIVER:
             self._broker.kill()
+        if way == BACK:
             self._broker.start()
+        if way in {FIRST, BACK}:
             with suppress(subprocess.TimeoutExpired):
                 process.wait(random.uniform(0, LONGEST))
-        elif way == "both":
-            self._broker.kill()
         super()._end(process, random)
-        if way == "both":
+        if way in {BOTH, FIRST}:
             self._broker.start()
 
     def about(self) -> dict[str, Any]:
@@ -60,8 +61,8 @@ class WithBroker(Disturbed):
     def _victim(self, folder: Path, *about: str) -> RealTimeVictim:
         return BrokersVictim(folder, *about, broker=self._broker)
 
-    def _in_micro_batches(self) -> bool:
-        return True
+    def _mode(self) -> list[str]:
+        return ["--micro"]
 
 
 def command(_: str, figures: Figures, limits: Limits) -> list[Trial]:

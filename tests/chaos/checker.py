@@ -5,12 +5,12 @@ that it is told is what the doctor says, since one invariant is about that.
 
 Invariants: the results are those of the quiet run, by window, key and pane; each run of a batch
 gives the same; the late rows are the quiet run's, as a multiset; rows read are rows in windows plus
-late rows, by number and one by one; the index has the ledger's total, also where it is folded or
-compacted; every file that is named is there with its length; no watermark in the offset log is
-below the one before; a handler was given the late rows of each batch; no error is without a name;
-a plain restart suffices; the doctor names a problem when files and books do not fit; each window
-with results is once among the closed windows, with the rows of its results; a stream of the closed
-windows has the same.
+late rows plus refused rows, by number and one by one; the index has the ledger's total, also where
+it is folded or compacted; every file that is named is there with its length; no watermark in the
+offset log is below the one before; a handler was given the late rows of each batch; no error is
+without a name; a plain restart suffices; the doctor names a problem when files and books do not
+fit; each window with results is once among the closed windows, with the rows of its results; a
+stream of the closed windows has the same.
 """
 
 from __future__ import annotations
@@ -53,7 +53,26 @@ class Outcome:
     doctor: dict[str, Any] = field(default_factory=dict)
 
 
-def check(folder: Path, quiet: Path, outcome: Outcome, *, logs: bool = True) -> list[str]:
+@dataclass(frozen=True)
+class Query:
+    """What a query of its kind has.
+
+    Attributes
+    ----------
+    logs : bool
+        Whether it has a late log, so that the books have to balance.
+    handles : bool
+        Whether a handler is given its late rows.
+    skips : bool
+        Whether a row on time may be in no result at all.
+    """
+
+    logs: bool = True
+    handles: bool = False
+    skips: bool = False
+
+
+def check(folder: Path, quiet: Path, outcome: Outcome, of: Query = Query()) -> list[str]:
     """Return each violation as one line that begins with the invariant; none when all hold.
 
     Parameters
@@ -62,8 +81,8 @@ def check(folder: Path, quiet: Path, outcome: Outcome, *, logs: bool = True) -> 
         Of the trial and of the quiet run: ``checkpoint``, ``results`` and ``source-*.jsonl``.
     outcome : Outcome
         How the runs ended.
-    logs : bool
-        Whether the query has a late log, so that the books have to balance.
+    of : Query
+        What its kind has.
     """
     found = [f"unnamed error: {text}" for text, named in outcome.errors if text and not named]
     if outcome.restart is not None:
@@ -74,14 +93,14 @@ def check(folder: Path, quiet: Path, outcome: Outcome, *, logs: bool = True) -> 
         found += _followed(folder / PLACE, outcome.doctor.get("complete") or [])
     found += watermarks(folder / "checkpoint")
     broken: list[str] = []
-    if logs:
+    if of.logs:
         late = LateLog(folder / "checkpoint")
         broken = [*late.faults(), *totals(late, outcome.doctor)]
         found += broken
         if not late.faults():
             found += _late_rows(late, LateLog(quiet / "checkpoint"))
-            found += _conservation(folder, late, outcome.doctor)
-            found += _handled(folder, late) if _calls(quiet) else []
+            found += _conservation(folder, late, outcome.doctor, skips=of.skips)
+            found += _handled(folder, late) if of.handles else []
     says = bool(outcome.doctor.get("problems"))
     if broken and not says:
         found.append("doctor: it names no problem")
@@ -173,8 +192,10 @@ def _late_rows(late: LateLog, quiet: LateLog) -> Iterator[str]:
             yield f"late rows: {sum(rows.values())} {name}, such as {next(iter(rows))}"
 
 
-def _conservation(folder: Path, late: LateLog, doctor: dict[str, Any]) -> Iterator[str]:
-    source = _source(folder)
+def _conservation(
+    folder: Path, late: LateLog, doctor: dict[str, Any], *, skips: bool
+) -> Iterator[str]:
+    source, last = _source(folder)
     on_time, number = doctor.get("on_time"), sum(late.total.values())
     refused = doctor.get("refused", 0)
     if on_time is not None and on_time + number + refused != len(source):
@@ -190,6 +211,9 @@ def _conservation(folder: Path, late: LateLog, doctor: dict[str, Any]) -> Iterat
         yield f"conservation: {len(strange)} rows that were not read, such as {min(strange)}"
     if on_time is not None and len(given) > on_time:
         yield f"conservation: {len(given)} rows in results, {on_time} taken by windows"
+    nowhere = source - given - set(logged) - last  # whose windows may be open
+    if len(nowhere) > refused and not skips:
+        yield f"conservation: {len(nowhere)} rows are nowhere, {refused} were refused"
 
 
 def _handled(folder: Path, late: LateLog) -> Iterator[str]:
@@ -205,9 +229,15 @@ def _calls(folder: Path) -> dict[int, list[int]]:
     return {int(file.stem.partition("-")[2]): json.loads(file.read_text("utf-8")) for file in files}
 
 
-def _source(folder: Path) -> set[int]:
-    lines = (line for f in folder.glob("source-*") for line in f.read_text("utf-8").splitlines())
-    return {json.loads(line)["id"] for line in lines if line}
+def _source(folder: Path) -> tuple[set[int], set[int]]:
+    """Return the ids of all rows of the streams, and of those in their last batches."""
+    every, last = set[int](), set[int]()
+    for file in folder.glob("source-*"):
+        *before, end = file.read_text("utf-8").split("\n\n")
+        ids = [{json.loads(line)["id"] for line in batch.splitlines()} for batch in (*before, end)]
+        every |= set().union(*ids)
+        last |= ids[-1]
+    return every, last
 
 
 def _ids_given(folder: Path) -> set[int]:

@@ -5,12 +5,13 @@ jumps within a run, or is wrong from one start on; and a limit of the clock's st
 A query may refuse to go on, or to start, by `ClockError` alone: then the right clock and a plain
 restart have to suffice. A policy that follows the clock may go where it goes; the books have to
 balance all the same: each row is once in the results or in the files of the late log. The watermark
-never goes back. A policy that goes by rows gives the
-results of a quiet run, so that a silent substream is found idle as in time.
+never goes back. A policy that goes by rows gives the results of a quiet run, before the last rows
+and in all; in a quiet run, the silent substream has become idle before the last rows.
 """
 
 from __future__ import annotations
 
+import os
 import time
 from collections import Counter
 from dataclasses import asdict, dataclass
@@ -19,6 +20,7 @@ from functools import cache
 from itertools import product
 from pathlib import Path
 from random import Random
+from threading import Timer
 from typing import TYPE_CHECKING, Any
 
 import eventtide as et
@@ -38,6 +40,8 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, Row, SparkSession
 
     from tests.chaos.figures import Figures, Limits, Trial
+
+    Reached = tuple[str, Counter[str]]
 
 P = WatermarkPolicies
 POLICIES: dict[str, WatermarkPolicy] = {
@@ -81,6 +85,8 @@ SCHEMA = "ts timestamp, sensor string, id int"
 HALVES = 10  # of a minute
 WRONG, RESTART, SILENT = 3, 7, 6  # at which of them the clock is wrong, and so on
 LAST = 2  # rows that may be in a window which is still open
+LAST_OF_B = 149  # seconds, at which the second sensor has its last row before it is silent
+PATIENCE = 300.0  # seconds: thirty times what a case takes
 NOON = datetime(2024, 5, 1, 12)  # noqa: DTZ001 - text in UTC
 
 
@@ -132,6 +138,7 @@ class Play:
         self.results: list[Row] = []
         self.violations: list[str] = []
         self.refusals = 0
+        self.before_last: Reached = "", Counter()
         self._rows, self._mark = 0, ""
 
     def run(self) -> None:
@@ -144,6 +151,7 @@ class Play:
                 if half == RESTART:
                     script.restart()
                 self._give(script, half * 30 - 1, "ab" if half < SILENT else "a")
+            self.before_last = script.watermark, Counter(map(str, self.results))
             for hours in 1, 2:  # closes what time can close
                 script.clock(_at(HALVES * 30 + 3600 * hours))
                 self._give(script, HALVES * 30 + 3600 * hours, "ab")
@@ -197,11 +205,34 @@ class Play:
 
 
 @cache
-def quiet_results(policy: str, jumps: int) -> Counter[str]:
-    """Return the results where the clock is always right."""
-    quiet = Play(Case(policy, "none", WITHIN, limited=False), ["+0s"] * jumps)
-    quiet.run()
-    return Counter(map(str, quiet.results))
+def quiet(policy: str, jumps: int) -> Play:
+    """Return a play where the clock is always right, and the silent sensor is idle in time."""
+    play = Play(Case(policy, "none", WITHIN, limited=False), ["+0s"] * jumps)
+    play.run()
+    if (reached := play.before_last[0]) <= f"{_at(LAST_OF_B).replace(' ', 'T')}Z":
+        play.violations.append(f"idle: the watermark of a quiet run has reached {reached} only")
+    return play
+
+
+def differences(play: Play, quiet: Play) -> Iterator[str]:
+    """Yield in what a play differs from one where the clock is always right."""
+    (mark, early), (quiet_mark, quiet_early) = play.before_last, quiet.before_last
+    if mark != quiet_mark:
+        yield f"watermark: {mark} before the last rows, {quiet_mark} in a quiet run"
+    got, wanted = (Counter(map(str, each.results)) for each in (play, quiet))
+    for name, one, other in ("results", got, wanted), ("early results", early, quiet_early):
+        if differ := (one - other) | (other - one):
+            yield f"{name}: {len(differ)} differ, such as {min(differ)}"
+
+
+def refusals(case: Case) -> int | None:
+    """Return how often a limit has to refuse; None where it depends on more than the limit."""
+    jumps = len(JUMPS[case.jump])
+    if case.where == BETWEEN:  # each start is limited, and the right clock after a wrong one
+        return (3 if jumps > 1 else 1) if case.limited else None
+    follows_clock = case.kind not in {*BY_ROWS, "guard_future", "emit_every"}
+    is_too_far = case.limited or any("0d" in each for each in JUMPS[case.jump])
+    return (2 if jumps > 1 else 1) if follows_clock and is_too_far else 0
 
 
 def one(spark: SparkSession, case: Case) -> Play:
@@ -211,13 +242,11 @@ def one(spark: SparkSession, case: Case) -> Play:
         spark.conf.set(AT_START, "5m")
     try:
         play.run()
+        if (wanted := refusals(case)) not in {None, play.refusals}:
+            play.violations.append(f"limit: it has refused {play.refusals} times, not {wanted}")
         if case.kind in BY_ROWS:
-            wanted, got = (
-                quiet_results(case.kind, len(JUMPS[case.jump])),
-                Counter(map(str, play.results)),
-            )
-            if differ := (wanted - got) | (got - wanted):
-                play.violations.append(f"results: {len(differ)} differ, such as {min(differ)}")
+            beside = quiet(case.kind, len(JUMPS[case.jump]))
+            play.violations += [*beside.violations, *differences(play, beside)]
     except et.EventtideError as error:
         play.violations.append(f"plain restart: {said(error)}")
     except Exception as error:  # noqa: BLE001 - it is a violation
@@ -242,15 +271,19 @@ def command(_: str, figures: Figures, limits: Limits) -> list[Trial]:
     for case in left[: limits.trials]:
         if time.monotonic() > limits.until:
             break
-        at = time.monotonic()
+        at, about = time.monotonic(), asdict(case) | {"seed": limits.seed}
+        hung = Timer(PATIENCE, _hung, (figures, about))
+        hung.start()
         play = one(spark, case)
-        trial = figures.add(
-            **asdict(case),
-            seed=limits.seed,
-            refusals=play.refusals,
-            violations=play.violations,
-            seconds=round(time.monotonic() - at, 1),
-        )
+        hung.cancel()
+        about |= {"refusals": play.refusals, "violations": play.violations}
+        trial = figures.add(**about, seconds=round(time.monotonic() - at, 1))
         if play.violations:
             failed.append(trial)
     return failed
+
+
+def _hung(figures: Figures, about: Trial) -> None:
+    """Note a case that does not end, and end the process: the next one goes on."""
+    figures.add(**about, violations=["it hangs"], seconds=PATIENCE)
+    os._exit(1)

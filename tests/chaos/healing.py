@@ -11,14 +11,16 @@ import shutil
 import tempfile
 import time
 from collections import Counter
+from datetime import datetime, timezone
 from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING, Any
 
-from tests.chaos.healing_victim import OUTCOME, WINDOWS, beside
+from tests.chaos.healing_victim import CLOSING, OUTCOME, WINDOWS, beside
 from tests.chaos.kills import ENOUGH, MOST
 from tests.chaos.processes import Victim
 from tests.chaos.worker import TrialError
+from tests.tables.healed import by_key, parts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -26,7 +28,8 @@ if TYPE_CHECKING:
     from tests.chaos.figures import Figures, Limits, Trial
 
 TABLES = "delta", "iceberg"
-FEWEST = 5  # results that a trial has, or it says little
+NOON = datetime(2024, 1, 1, 12, tzinfo=timezone.utc)  # of the rows
+LAG_S = 5  # of the watermark
 
 
 def command(_: str, figures: Figures, limits: Limits) -> list[Trial]:
@@ -49,7 +52,7 @@ def _trial(folder: Path, seed: int, most: int) -> dict[str, Any]:
     kills, violations = 0, list[str]()
     try:
         kills, error = _lived(victim, seed, most)
-        violations = [f"plain restart: {error}"] if error else list(_check(folder))
+        violations = [f"plain restart: {error}"] if error else list(_check(folder, seed))
     except TrialError as broken:
         violations = [str(broken)]
     shutil.rmtree(folder, ignore_errors=True)
@@ -71,7 +74,7 @@ def _lived(victim: Victim, seed: int, most: int) -> tuple[int, str | None]:
     return kills + 1, victim.finish()
 
 
-def _check(folder: Path) -> Iterator[str]:
+def _check(folder: Path, seed: int) -> Iterator[str]:
     """Yield what is wrong with the table: it has each result of the batch that has closed, once."""
     outcome = json.loads((folder / OUTCOME).read_text("utf-8"))
     if not outcome["proved"]:
@@ -81,5 +84,14 @@ def _check(folder: Path) -> Iterator[str]:
         yield f"table: {sum(wrong.values())} rows that the batch query does not give, or twice"
     if len(table) != outcome["equal"]:
         yield f"proof: it has compared {outcome['equal']} of {len(table)} rows"
-    if len(table) < FEWEST:
-        yield f"table: it has {len(table)} rows only"
+    if lost := [row for row in batch - table if _has_closed(json.loads(row), seed)]:
+        yield f"table: it lacks {len(lost)} results of windows that have closed, such as {lost[0]}"
+
+
+def _has_closed(result: dict[str, Any], seed: int) -> bool:
+    """Tell whether the rows have closed the window of a result."""
+    device, rows = result["device"], [row for part in parts(seed) for row in part]
+    if WINDOWS[seed % len(WINDOWS)] is not by_key:
+        return bool(device != CLOSING[0][0][1])
+    end = datetime.fromisoformat(result["window"]["end"]) - NOON
+    return bool(end.total_seconds() <= max(at for at, of in rows if of == device) - LAG_S)

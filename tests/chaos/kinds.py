@@ -53,6 +53,12 @@ class Kind:
         How many batches of its stream it reads at once, as its history, before the others.
     logs : bool
         Whether it has a late log, so that each row is in a window or in there.
+    has_late : bool
+        Whether some of its rows are late.
+    handles : bool
+        Whether a handler is given its late rows.
+    skips : bool
+        Whether a row on time may be in no result at all.
     follows : bool
         Whether another query reads the windows that it closes, as a stream.
     stock : bool
@@ -69,6 +75,9 @@ class Kind:
     changelog: bool = True
     history: int = 0
     logs: bool = True
+    has_late: bool = True
+    handles: bool = False
+    skips: bool = False
     follows: bool = False
     stock: bool = False
 
@@ -256,19 +265,19 @@ KINDS: dict[str, Kind] = {
     "cumulative": Kind(_of(_cumulative), changelog=False),
     "calendar": Kind(_of(_calendar), stretch=3600),
     "sessions": Kind(_of(_sessions)),
-    "counts": Kind(_of(_counts), changelog=False),
+    "counts": Kind(_of(_counts), changelog=False, has_late=False),
     "late sessions": Kind(_of(_late_sessions), changelog=False),
-    "count panes": Kind(_of(_count_panes)),
+    "count panes": Kind(_of(_count_panes), has_late=False),
     "scala policy": Kind(_of(_under(OF_A_JAR))),
     "python policy": Kind(_of(_under(Trimmed(timedelta(seconds=3))))),
     "late target": Kind(_of(_under(WatermarkPolicies.with_late_target("5%", max_lag="10s")))),
     "time of keys": Kind(_of(_of_keys("key"))),
     "time of groups": Kind(_of(_of_keys("site")), changelog=False),
-    "storm": Kind(_of(_storm)),
+    "storm": Kind(_of(_storm), skips=True),
     "folds": Kind(_of(_tumbling), batches=24, rows=8, retain=2),
     "drains": Kind(_of(_panes), drains=True),
     "history": Kind(_of(_sliding), history=4),
-    "handler": Kind(_handler),
+    "handler": Kind(_handler, handles=True),
     "late_to": Kind(_late_to),
     "followed": Kind(_of(_sliding), follows=True),
     "two windows": Kind(_two_windows, inputs=2, changelog=False),

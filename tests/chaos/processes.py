@@ -67,6 +67,8 @@ class Victim:
                     before = self._changes() if self._has_begun() else None
                 elif len(self._changes() ^ before) >= after:
                     time.sleep(pause)
+                    if process.poll() is not None:
+                        break
                     self._end(process, random)
                     process.wait(PATIENCE)
                     self._recovering = Recovery(self.folder)
@@ -89,9 +91,9 @@ class Victim:
         """Return what a trial says of the kills."""
         return {"recoveries": self.recoveries} if self.recoveries else {}
 
-    def finish(self) -> str | None:
+    def finish(self, *options: str) -> str | None:
         """Run to the end; return the error that ended it before."""
-        with self._running() as process:
+        with self._running(*options) as process:
             until = time.monotonic() + PATIENCE
             while process.poll() is None:
                 self._watch(until, process)

@@ -10,12 +10,13 @@ from threading import Lock
 from typing import TYPE_CHECKING, TypeAlias
 
 from tests.chaos import kept, kinds, streams
-from tests.chaos.checker import Outcome, check
+from tests.chaos.checker import Outcome, Query, check, results
 from tests.chaos.figures import ROOT, commit
+from tests.chaos.late_log import LateLog
 from tests.chaos.trial import Fault, halted
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from tests.chaos.worker import Worker
 
@@ -50,7 +51,8 @@ class Quiet:
                 folder = self._folder / f"quiet-{name}"
                 folder.mkdir(parents=True)
                 ended = worker.run(folder, kind, self._seed, Fault(storage=storage))
-                if faults := judged(worker, kind, folder, folder, ended.error):
+                faults = judged(worker, kind, folder, folder, ended.error)
+                if faults := [*faults, *_idle(kind, folder)]:
                     raise AssertionError(f"a quiet run of {kind} on {storage}: {faults}")
                 self._runs[name] = folder, ended.steps
             return self._runs[name]
@@ -102,7 +104,17 @@ def judged(  # noqa: PLR0913, PLR0917 - what a trial has left
     """
     about = kinds.KINDS[kind]
     doctor = {} if about.stock else worker.doctor(folder)
-    return check(folder, quiet, Outcome(errors, restart, doctor), logs=about.logs)
+    of = Query(about.logs, about.handles, about.skips)
+    return check(folder, quiet, Outcome(errors, restart, doctor), of)
+
+
+def _idle(kind: str, folder: Path) -> Iterator[str]:
+    """Yield what a quiet run lacks, so that a comparison with it says little."""
+    if not any(any(runs) for runs in results(folder).values()):
+        yield "results: there are none"
+    about = kinds.KINDS[kind]
+    if about.logs and about.has_late and not LateLog(folder / "checkpoint").total:
+        yield "late rows: there are none"
 
 
 def _file() -> Path:

@@ -22,8 +22,9 @@ from typing import TYPE_CHECKING, Any
 
 from tests.chaos import streams
 from tests.chaos.kills import MOST, seed_by_seed
-from tests.chaos.processes import Victim
-from tests.chaos.realtime_checker import Left, check
+from tests.chaos.processes import PATIENCE, Victim
+from tests.chaos.realtime_checker import Left, check, covered, given
+from tests.chaos.realtime_victim import LOST, committed
 from tests.chaos.timely import KINDS
 from tests.spark.kafka import Broker
 
@@ -37,6 +38,7 @@ PAUSE = 0.06  # seconds from row to row
 BATCHES = 600  # of the stream: more than are sent in any trial
 LONGEST = 1.2  # seconds from the last file to a kill: more than a batch takes
 EXECUTORS = "realtime-executors"
+RESTARTS = 5  # of a query, at most, after an executor is lost: slots are free again a while later
 
 
 class Feed:
@@ -94,15 +96,21 @@ class RealTimeVictim(Victim):
         """Return nothing: some runs are stopped, and none is timed."""
         return {}
 
+    def restarts(self) -> int:
+        """Return how often the query has ended with a lost executor."""
+        file = self.folder / LOST
+        return len(file.read_text("utf-8").splitlines()) if file.exists() else 0
+
     def stop(self, random: Random, *options: str) -> str | None:
         """Stop a run as a supervisor does; return what ended it before."""
         with self._running(*options) as process:
             before, after = self._changes(), random.randrange(5, 30)
-            until = time.monotonic() + 60
-            while process.poll() is None and time.monotonic() < until:
-                if len(self._changes() ^ before) >= after:
+            until, asked = time.monotonic() + PATIENCE, False
+            while process.poll() is None:
+                self._watch(until, process)
+                if not asked and len(self._changes() ^ before) >= after:
                     process.send_signal(signal.SIGTERM)
-                    process.wait(60)
+                    asked = True
                 time.sleep(0.01)
             return self._error(process.returncode)
 
@@ -118,27 +126,28 @@ class Disturbed:
         self._random = Random(seed)  # noqa: S311 - test data
         self._most = min(self._random.randrange(3, MOST + 1), most)
         self._runs = Counter[str]()
+        self._sink = ""
+        self._early = list[str]()
 
     def trial(self, judge: Worker, folder: Path) -> dict[str, Any]:
         """Kill it and judge what is left."""
         at = time.monotonic()
-        source, sink = (f"{name}-{folder.name}" for name in ("in", "out"))
+        source, self._sink = (f"{name}-{folder.name}" for name in ("in", "out"))
         self._broker.create(source, 2)
-        self._broker.create(sink, 1)
-        about = self._kind, self._broker.address, source, sink
-        victim = self._victim(folder, *about)
+        self._broker.create(self._sink, 1)
+        victim = self._victim(folder, self._kind, self._broker.address, source, self._sink)
         feed = Feed(self._broker, source, self._seed, folder / "end")
         about_rows: dict[str, Any] = {}
         try:
             error = self._lived(victim, feed)
-            values = self._broker.values(sink)
+            values = self._broker.values(self._sink)
             left = Left(folder / "checkpoint", values, judge.doctor(folder), error)
             rules = KINDS[self._kind].rules().play(feed.sent)
-            violations = check(left, rules)
+            violations = [*self._early, *check(left, rules)]
             copies = len(values) - len(rules.results)
             about_rows = {"rows": len(feed.sent), "late": len(rules.late), "copies": copies}
-        except RuntimeError as broken:  # of a worker, the broker or a victim
-            violations = [str(broken)]
+        except Exception as broken:  # noqa: BLE001 - of a worker, the broker or a victim
+            violations = [f"{type(broken).__name__}: {broken}"]
         finally:
             feed.finish()
         shutil.rmtree(folder, ignore_errors=True)
@@ -158,24 +167,35 @@ class Disturbed:
 
     def _lived(self, victim: RealTimeVictim, feed: Feed) -> str | None:
         if self._campaign == EXECUTORS:
-            kills, error = victim.lose_executors(
-                self._random, self._most, feed.finish, pause=LONGEST
-            )
-            self._runs["kills"] = kills
+            end = partial(self._end, victim, feed)
+            kills, error = victim.lose_executors(self._random, self._most, end, pause=LONGEST)
+            self._runs["kills"], self._runs["restarts"] = kills, victim.restarts()
+            if error is None and self._runs["restarts"] > RESTARTS * kills:
+                return f"the query was started again {victim.restarts()} times"
             return error
         while self._runs["kills"] < self._most:
             if error := self._run(victim):
                 return error
-        feed.finish()
-        return victim.finish()
+        self._end(victim, feed)
+        return victim.finish(*self._mode())
 
-    def _in_micro_batches(self) -> bool:
-        return KINDS[self._kind].changes_mode and self._random.random() < 0.25
+    def _end(self, victim: RealTimeVictim, feed: Feed) -> None:
+        """Judge what committed batches have given, and let the rows end."""
+        reached = committed(victim.folder)
+        values, kind = self._broker.values(self._sink), KINDS[self._kind]
+        self._runs["early results"] = len(values)
+        if kind.closes_at_once:
+            self._early = given(values, kind.rules().play(covered(feed.sent, reached)))
+        feed.finish()
+
+    def _mode(self) -> list[str]:
+        """Return the option of a run."""
+        micro = KINDS[self._kind].changes_mode and self._random.random() < 0.25
+        return ["--micro"] if micro else []
 
     def _run(self, victim: RealTimeVictim) -> str | None:
-        micro = self._in_micro_batches()
-        options = ["--micro"] if micro else []
-        self._runs["micro" if micro else "real time"] += 1
+        options = self._mode()
+        self._runs["micro" if options else "real time"] += 1
         if self._random.random() < 0.2:
             self._runs["stops"] += 1
             return victim.stop(self._random, *options)

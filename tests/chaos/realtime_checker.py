@@ -1,9 +1,10 @@
 """Judges what a query in real-time mode has left, beside what its rows have to give.
 
-Invariants: each result that is expected is there, and no other; copies of a result are equal, by
-window, key and pane; the rows in windows and the late rows are those that are expected, by the
-ledger, the index and the files of the late log; no watermark in the offset log is below the one
-before; a plain restart suffices; the doctor names no problem.
+Invariants: each result that is expected is there, and no other; those of committed batches are
+there before a restart; copies of a result are equal, by window, key and pane; the rows in windows
+and the late rows are those that are expected, by the ledger, the index and the files of the late
+log; no watermark in the offset log is below the one before; a plain restart suffices; the doctor
+names no problem.
 """
 
 from __future__ import annotations
@@ -60,6 +61,24 @@ def check(left: Left, rules: Rules) -> list[str]:
     if left.doctor["problems"]:
         found.append(f"doctor: it names {left.doctor['problems']}")
     return found
+
+
+def given(values: Sequence[str], rules: Rules) -> list[str]:
+    """Return which results are missing of rows that are in committed batches, as one line."""
+    got = {_text(json.loads(value)) for value in values}
+    missing = {*map(_text, rules.results)} - got
+    return [*_differences("results of committed batches", missing, ())]
+
+
+def covered(sent: Iterable[dict[str, Any]], reached: dict[str, int]) -> Iterator[dict[str, Any]]:
+    """Yield rows up to the first one that is not among the first ones of its partition."""
+    before = Counter[str]()
+    for row in sent:
+        partition = str(row["site"])
+        if before[partition] >= reached.get(partition, 0):
+            return
+        before[partition] += 1
+        yield row
 
 
 def _results(values: Sequence[str], rules: Rules) -> Iterator[str]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import re
 import signal
 import sys
 import time
@@ -32,7 +33,10 @@ if TYPE_CHECKING:
     from pyspark.sql.streaming.readwriter import DataStreamWriter
 
 REAL_TIME, MICRO = {"realTime": "500 milliseconds"}, {"processingTime": "200 milliseconds"}
-LOST = "executor", "INSUFFICIENT_SLOT", "SLOTS", "streaming shuffle", "Connection", "TaskSet"
+LOST = "lost.jsonl"  # what has ended a query that lost an executor
+OF_LOST = re.compile(
+    r"ExecutorLostFailure|ExecutorDeadException|INSUFFICIENT_SLOT|SLOTS|streaming shuffle"
+)
 PAUSE = 0.02  # seconds
 AGAIN = 0.5  # seconds until a query is started again
 
@@ -50,9 +54,12 @@ def main() -> int:
         while query.isActive and not stopped and not has_read(options.folder):
             time.sleep(PAUSE)
         failed = query.exception()
-        if failed is not None and not (options.cluster and _is_lost(failed)):
-            sys.stderr.write(f"ENDED {said(failed)}\n")
-            return 3
+        if failed is not None:
+            if not options.cluster or not is_lost(said(failed)):
+                sys.stderr.write(f"ENDED {said(failed)}\n")
+                return 3
+            with (options.folder / LOST).open("a", encoding="utf-8") as out:
+                out.write(json.dumps(said(failed)) + "\n")
         query.stop()
         time.sleep(AGAIN)
     return 0
@@ -70,13 +77,22 @@ def _options() -> Namespace:
 
 def has_read(folder: Path) -> bool:
     """Tell whether the last batch that is committed has come to the end of the rows."""
-    end, commits = folder / "end", numbers(folder / "checkpoint/commits")
-    if not end.exists() or not commits:
+    end, reached = folder / "end", committed(folder)
+    if not end.exists() or not reached:
         return False
-    offsets = (folder / f"checkpoint/offsets/{commits[-1]}").read_text("utf-8").splitlines()
-    [reached] = json.loads(offsets[2]).values()
     wanted: dict[str, int] = json.loads(end.read_text("utf-8"))
     return all(reached.get(partition, 0) >= count for partition, count in wanted.items())
+
+
+def committed(folder: Path) -> dict[str, int]:
+    """Return how many rows of each partition are in committed batches; empty before the first."""
+    commits = numbers(folder / "checkpoint/commits")
+    if not commits:
+        return {}
+    offsets = (folder / f"checkpoint/offsets/{commits[-1]}").read_text("utf-8").splitlines()
+    reached: dict[str, int]
+    [reached] = json.loads(offsets[2]).values()
+    return reached
 
 
 def _start(spark: SparkSession, options: Namespace) -> StreamingQuery:
@@ -97,9 +113,9 @@ def _timed(writer: DataStreamWriter, *, micro: bool) -> DataStreamWriter:
     return writer.outputMode("update").trigger(**REAL_TIME)
 
 
-def _is_lost(failed: Exception) -> bool:
+def is_lost(text: str) -> bool:
     """Tell whether an executor is gone, and with it what it held."""
-    return any(words in said(failed) for words in LOST)
+    return OF_LOST.search(text) is not None
 
 
 if __name__ == "__main__":

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from tests.chaos import policy_jar
 from tests.chaos.kills import Killed, kind_of, seed_by_seed
 from tests.chaos.kinds import alone
+from tests.chaos.late_log import numbers
 from tests.chaos.processes import Victim
 from tests.chaos.remote_victim import STARTED
 from tests.chaos.session import SETTINGS
@@ -68,12 +69,14 @@ class RemoteVictim(Victim):
     ----------
     killed : Counter
         How often each of the two was killed.
+    batches : list of int
+        How many batches were committed at each kill.
     """
 
     def __init__(self, folder: Path, servers: Servers, kind: str, seed: int) -> None:
         about = kind, str(seed), servers.url
         super().__init__(folder, *about, module="tests.chaos.remote_victim")
-        self._servers, self.killed = servers, Counter[str]()
+        self._servers, self.killed, self.batches = servers, Counter[str](), list[int]()
         self._runs = set[str]()
 
     def _has_begun(self) -> bool:
@@ -85,6 +88,7 @@ class RemoteVictim(Victim):
     def _end(self, process: subprocess.Popen[bytes], random: Random) -> None:
         what = random.choice(["client", "server"])
         self.killed[what] += 1
+        self.batches.append(len(numbers(self.folder / "checkpoint/commits")))
         if what == "server":
             self._servers.lose()
             with suppress(subprocess.TimeoutExpired):
@@ -92,8 +96,8 @@ class RemoteVictim(Victim):
         super()._end(process, random)
 
     def about(self) -> dict[str, Any]:
-        """Return what was killed: a query that goes on without its client does not recover."""
-        return {"killed": dict(self.killed)}
+        """Return what was killed, and when: without its client, a query goes on."""
+        return {"killed": dict(self.killed), "batches": self.batches}
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from operator import itemgetter
 from statistics import linear_regression, quantiles
 from typing import TYPE_CHECKING
 
-from tests.chaos.figures import FOLDER, Figures
+from tests.chaos.figures import FOLDER, Figures, size
 from tests.chaos.kinds import COMPARED, KINDS, OURS
 from tests.chaos.soak.victim import PART_S
 
@@ -36,6 +36,7 @@ CAMPAIGNS = {
     "fuzz-connect": "hostile requests over Spark Connect",
     "fuzz-checkpoints": "hostile checkpoints",
 }
+FUZZED = tuple(name for name in CAMPAIGNS if name.startswith("fuzz-"))
 IN_SHORT = {
     "file calls that fail, halt, stall or are interrupted": ("exhaustive", "upgrades"),
     "`kill -9` of drivers, executors, clients, servers and brokers": (
@@ -44,9 +45,7 @@ IN_SHORT = {
     ),
     "two drivers on one checkpoint": ("drivers", "s3-drivers"),
     "a clock that is set forward or back": ("clocks",),
-    "hostile YAML, SQL, requests and checkpoints": tuple(
-        name for name in CAMPAIGNS if name.startswith("fuzz-")
-    ),
+    "hostile YAML, SQL, requests and checkpoints": FUZZED,
 }
 """The lines of the README, and the campaigns of each."""
 FAULTS = {
@@ -131,8 +130,9 @@ def _campaigns(made: dict[str, list[Trial]]) -> str:
     lines = [_head("what happens", "trials", "kinds of query", *JUDGED, "hours", "commit")]
     for campaign, trials in made.items():
         number, kinds = count(trials), len({each["kind"] for each in trials})
-        queries = "1 query" if len(trials) == 1 else f"{len(trials)} queries"
-        of = f" in {queries}" if number > len(trials) else ""
+        one, many = ("round", "rounds") if campaign in FUZZED else ("query", "queries")
+        made_in = f" in {len(trials)} {one if len(trials) == 1 else many}"
+        of = made_in if number > len(trials) else ""
         hours = f"{sum(each['seconds'] for each in trials) / 3600:.1f}"
         about = CAMPAIGNS[campaign], f"{number:,}{of}", f"{kinds}"
         lines.append(_line(*about, *_judged(trials), hours, _commits(trials)))
@@ -141,7 +141,8 @@ def _campaigns(made: dict[str, list[Trial]]) -> str:
 
 def _sparks(folder: Path) -> str:
     folders = [folder, *(each for each in sorted(folder.glob("4.*")))]
-    of = [each for one in folders for name in CAMPAIGNS for each in happened(name, one)]
+    names = [name for name in CAMPAIGNS if name not in FUZZED]  # whose inputs may start no Spark
+    of = [each for one in folders for name in names for each in happened(name, one)]
     lines = [_head("Spark", "trials", *JUDGED)]
     for spark in sorted({each["spark"] for each in of}, reverse=True):
         on = [each for each in of if each["spark"] == spark]
@@ -182,7 +183,7 @@ def soak(folder: Path) -> str:
     """Return what a query of two hours had at the ends of its parts; nothing of too few parts."""
     trials = sorted(Figures("soak", folder).trials(), key=itemgetter("seed"))
     parts = [each for each in trials if each["commit"] == trials[0]["commit"]]
-    if len(parts) <= SETTLED:
+    if len(parts) < SETTLED + 2:
         return ""
     hours = [(each["seed"] + 1) * PART_S / 3600 for each in parts[SETTLED:]]
     lines = [_head(f"of {len(parts)} parts", "first", "third", "last", "slope in an hour")]
@@ -196,7 +197,7 @@ def soak(folder: Path) -> str:
 
 def count(trials: list[Trial]) -> int:
     """Return how many kills or inputs there were, or trials where nothing was killed."""
-    return sum(each["trials"] if "trials" in each else each.get("kills", 1) for each in trials)
+    return sum(map(size, trials))
 
 
 def _judged(trials: list[Trial]) -> tuple[str, str]:

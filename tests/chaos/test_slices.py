@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 PATIENCE = 500  # seconds
 SEED = "4"
 SLICES = [
-    ("exhaustive", 5, 1),
+    ("exhaustive", 2, 1),
     ("random", 1, 8),
     ("upgrades", 3, 1),
     ("clocks", 1, 15),
@@ -31,7 +31,7 @@ SLICES = [
     ("pipelines", 1, 1),
     ("kafka", 1, 1),
     ("fuzz-yaml", 300, 1),
-    ("fuzz-checkpoints", 20, 1),
+    ("fuzz-checkpoints", 10, 1),
     ("fuzz-sql", 60, 1),
     ("fuzz-connect", 30, 1),
     ("s3", 1, 1),

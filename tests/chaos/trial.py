@@ -11,6 +11,7 @@ from threading import Thread
 from typing import TYPE_CHECKING, Any
 
 import eventtide as et
+from eventtide.errors import InvalidArgumentError
 from pyspark import InheritableThread
 from pyspark.sql import functions as F  # noqa: N812 - PySpark's own convention
 
@@ -26,6 +27,11 @@ if TYPE_CHECKING:
     from pyspark.sql.streaming.query import StreamingQuery
 
 MARK = "chaos: "  # in the text of each failure that is a fault's own
+CAUSE = " <- "  # between an error and its cause
+BUGS = re.compile(
+    r"(java\.\w+\.)?(NullPointer|ClassCast|\w*IndexOutOfBounds|NoSuchElement)Exception"
+    r"|scala\.MatchError"
+)
 STALL_MS = 100
 BUCKET = "chaos"  # of the checkpoints in an object store
 LAST_OF_HISTORY = 2
@@ -250,13 +256,18 @@ def said(error: Exception) -> str:
     while java is not None and len(causes) < 12:
         causes.append(str(java.toString())[:800])
         java = java.getCause()
-    return " <- ".join(causes)
+    return CAUSE.join(causes)
 
 
 def is_named(error: str | None) -> bool:
-    """Tell whether an error is eventtide's own, or is the fault, or has a condition of Spark's."""
+    """Tell whether an error is eventtide's own, or is the fault, or has a condition of Spark's.
+
+    A fault of the program has no name, whatever condition Spark puts around it.
+    """
     if error is None or MARK in error:
         return True
+    if BUGS.match(error.rpartition(CAUSE)[2]):
+        return False
     if error.split(" ", 1)[0].endswith("Error"):
         return True
     conditions = re.findall(r"\[([A-Z][A-Z0-9_]*(?:\.[A-Z0-9_]+)*)\]", error)
@@ -290,6 +301,6 @@ def complete(checkpoint: str) -> list[tuple[str, int]] | None:
     """Return the closed windows of a checkpoint with their rows; None if they are not counted."""
     try:
         closed = et.completeness(checkpoint).where("rows > 0")
-    except et.EventtideError:  # of kinds whose windows the watermark of the query does not close
+    except InvalidArgumentError:  # of kinds that it does not close by the watermark of the query
         return None
     return [(row[0], row[1]) for row in closed.select(F.to_json("window"), "rows").collect()]

@@ -167,8 +167,15 @@ class Broker:
     def values(self, topic: str) -> list[str]:
         """Return the values that a topic's first partition has."""
         consumer = Consumer({"bootstrap.servers": self.address, "group.id": "tests"})
+        until = time.monotonic() + PATIENCE
         try:
-            _, count = consumer.get_watermark_offsets(TopicPartition(topic, 0), PATIENCE)
+            while True:
+                try:
+                    _, count = consumer.get_watermark_offsets(TopicPartition(topic, 0), PATIENCE)
+                    break
+                except KafkaException:  # a broker that has just started leads nothing yet
+                    assert time.monotonic() < until
+                    time.sleep(0.1)
         finally:
             consumer.close()
         return self.await_values(topic, count)

@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 from pyspark.sql import Row
 
-from tests.chaos.checker import Outcome, check
+from tests.chaos.checker import Outcome, Query, check
 from tests.chaos.clocks import Case, Play
 from tests.chaos.figures import Figures, commit
 from tests.chaos.trial import is_named
@@ -87,12 +87,24 @@ def test_a_handler_that_misses_rows_is_found(quiet: Path, tmp_path: Path) -> Non
     """By batch: it was called for one of two."""
     for batch in range(2):
         (quiet / f"handled-{batch}.json").write_text(f"[{batch}]")
-    assert check(quiet, quiet, Outcome(doctor=DOCTOR)) == []
+    handles = Query(handles=True)
+    assert check(quiet, quiet, Outcome(doctor=DOCTOR), handles) == []
     trial = tmp_path / "trial"
     shutil.copytree(quiet, trial)
     (trial / "handled-1.json").unlink()
-    found = check(trial, quiet, Outcome(doctor=DOCTOR))
+    found = check(trial, quiet, Outcome(doctor=DOCTOR), handles)
     assert found == ["handler: of batch 1 it has None of [1]"]
+
+
+def test_a_row_that_no_run_has_is_found(quiet: Path) -> None:
+    """Its windows have closed, as it was not in the last batch; a refused row is nowhere, too."""
+    source = [json.dumps({"id": number}) for number in range(5)]
+    (quiet / "source-0.jsonl").write_text("\n".join([*source[3:], "", *source[:3]]))
+    read = DOCTOR | {"on_time": 3}
+    found = ["conservation: 1 rows are nowhere, 0 were refused"]
+    assert check(quiet, quiet, Outcome(doctor=read)) == found
+    assert check(quiet, quiet, Outcome(doctor=DOCTOR | {"refused": 1})) == []
+    assert check(quiet, quiet, Outcome(doctor=read), Query(skips=True)) == []
 
 
 def test_a_quiet_run_has_no_violation(quiet: Path) -> None:
@@ -298,6 +310,8 @@ def test_a_restart_that_fails_and_an_error_without_a_name_are_found(quiet: Path)
             True,
         ),
         ("Py4JJavaError: java.lang.NullPointerException", False),
+        ("E: [CANNOT_WRITE_STATE_STORE] <- java.lang.NullPointerException: null", False),
+        ("E: [CANNOT_WRITE_STATE_STORE] <- java.io.IOException: No space left", True),
         ("StreamingQueryException: assertion failed in chaos://a7/checkpoint", False),
     ],
 )
@@ -318,13 +332,25 @@ def test_a_play_with_the_clock_finds_rows_that_are_nowhere_or_twice() -> None:
     ]
 
 
+def test_luck_does_not_undo_a_failure(tmp_path: Path) -> None:
+    """Neither on the same engine, nor with fewer kills."""
+    figures = Figures("random", tmp_path)
+    figures.add(seed=5, kills=3, violations=["lost"])
+    cases: list[dict[str, Any]] = [{"kills": 3}, {"kills": 2, "commit": "a later one"}]
+    for about in cases:
+        figures.add(seed=5, violations=[], **about)
+        assert not figures.done()
+    figures.add(seed=5, kills=3, violations=[], commit="a later one")
+    assert figures.done() == {(5,)}
+
+
 def test_a_case_is_tried_again_until_it_goes_well(tmp_path: Path) -> None:
     """With its seed, before new ones, which come after those of other commits too."""
     figures = Figures("drivers", tmp_path)
     figures.add(seed=5, violations=["lost"])
     figures.add(seed=6, violations=[])
     assert list(islice(figures.seeds(1), 3)) == [5, 7, 8]
-    figures.add(seed=5, violations=[])
+    figures.add(seed=5, commit="a later one", violations=[])
     assert figures.done() == {(5,), (6,)}
     assert [trial["violations"] for trial in figures.trials()] == [[], []]
     figures.file.write_text(figures.file.read_text().replace(commit(), "0123456789"))

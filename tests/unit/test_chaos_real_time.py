@@ -11,7 +11,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from tests.chaos.expected import Counts, Panes, Rules, Sessions, Tumbling
-from tests.chaos.realtime_checker import Left, check
+from tests.chaos.realtime_checker import Left, check, covered, given
+from tests.chaos.realtime_victim import is_lost
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -118,3 +119,25 @@ def test_what_the_doctor_says_counts(left: Left, says: dict[str, Any], found: st
     """The rows in windows, and problems."""
     [line] = check(Left(left.checkpoint, left.values, left.doctor | says), expected())
     assert line.startswith(found)
+
+
+def test_committed_batches_have_given_their_results(left: Left) -> None:
+    """Those of the rows up to the first one that no committed batch has."""
+    sent = [{**row, "site": row["id"] % 2} for row in rows(*TIMES)]
+    assert [row["id"] for row in covered(sent, {"0": 3, "1": 2})] == [0, 1, 2, 3, 4]
+    assert not list(covered(sent, {}))
+    assert not given(left.values, expected())
+    [found] = given(left.values[1:-1], expected())
+    assert found.startswith("results of committed batches: 1 missing")
+
+
+@pytest.mark.parametrize(
+    ("cause", "lost"),
+    [
+        ("ExecutorLostFailure (executor 1 exited caused by one of the running tasks)", True),
+        ("java.lang.NullPointerException", False),
+    ],
+)
+def test_only_a_lost_executor_is_no_failure(cause: str, *, lost: bool) -> None:
+    """Spark names the executor of each task that fails."""
+    assert is_lost(f"Lost task 0.0 in stage 3.0 (TID 7) (127.0.0.1 executor 1): {cause}") == lost

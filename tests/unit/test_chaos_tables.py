@@ -59,6 +59,7 @@ def test_the_slopes_of_a_soak(tmp_path: Path) -> None:
     for part in range(6):
         same = dict.fromkeys((*GROWS,), 2.0) | {"heap_mib": 100.0 if part < 2 else 300.0 + part}
         figures.add(kind="soak", seed=part, violations=[], seconds=600.0, **same)
+        assert ("a collection" in full(tmp_path)) == (part >= 3)  # a slope needs two parts
     lines = full(tmp_path).splitlines()
     assert "| of 6 parts | first | third | last | slope in an hour |" in lines
     assert "| heap after a collection | 100 MiB | 302 MiB | 305 MiB | +6 MiB |" in lines

@@ -17,8 +17,7 @@ from tests.chaos.fuzz.damage import READER, Link, Signed, damage
 from tests.chaos.fuzz.judge import Check, Violation
 from tests.chaos.fuzz.kept import files_of, put
 from tests.chaos.fuzz.sessions import KEPT_EVENTS, classic, stream
-from tests.spark import kept_checkpoints
-from tests.spark.kept_checkpoints import BATCHES, QUERIES, WRITTEN, query_of
+from tests.spark.kept_checkpoints import BATCHES, QUERIES, WRITTEN, query_of, run
 from tests.spark.window_runs import settings
 
 if TYPE_CHECKING:
@@ -26,7 +25,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from tests.chaos.fuzz.canaries import Canaries
-    from tests.chaos.fuzz.damage import Files
+    from tests.chaos.fuzz.damage import Files, Prefixes
 
 KEPT = "keys-state8", "storm-state8", "windows-state8", "watermarks-ledger11"
 WINDOW = (
@@ -94,7 +93,7 @@ def repartition(checkpoint: Path, _: str) -> None:
 def restart(checkpoint: Path, query: str, batches: int = WRITTEN + 1) -> None:
     """Continue the query; what Spark says of its own files is not judged."""
     try:
-        kept_checkpoints.run(classic(), query, BATCHES[:batches], checkpoint.parent)
+        run(classic(), query, BATCHES[:batches], checkpoint.parent)
     except (PySparkException, Py4JJavaError) as error:
         trace: str = getattr(error, "_stackTrace", str(error))
         cause = trace.rpartition("Caused by: ")[2]
@@ -110,28 +109,43 @@ def expire(checkpoint: Path, query: str) -> None:
         restart(checkpoint, query, WRITTEN + 4)
 
 
-CALLS: Mapping[str, Callable[[Path, str], None]] = {
-    call.__name__: call
-    for call in (
-        report,
-        late_rows,
-        closed,
-        history,
-        clean,
-        compact,
-        forget,
-        repartition,
-        restart,
-        expire,
+BOOKS = "eventtide/ledger/", "eventtide/plan"
+LATE = "eventtide/late/", "late/"
+READERS = ("eventtide/readers/",)
+CALLS: Mapping[str, tuple[Callable[[Path, str], None], Prefixes]] = {
+    call.__name__: (call, reads)
+    for call, reads in (
+        (report, ("",)),
+        (late_rows, LATE),
+        (closed, BOOKS),
+        (history, BOOKS),
+        (clean, LATE),
+        (compact, LATE),
+        (forget, READERS),
+        (repartition, ("state/", "eventtide/plan", "eventtide/runs/", "offsets/", "commits/")),
+        (restart, ("",)),
+        (expire, LATE),
     )
 }
+"""The calls by their names, and how the paths of the files begin that each reads."""
 
 
 @st.composite
 def damaged(draw: st.DrawFn) -> Damaged:
-    """Return a checkpoint with damage."""
-    kept = draw(st.sampled_from(KEPT))
-    return Damaged(kept, draw(damage(files_of(kept))), draw(st.sampled_from([*CALLS])))
+    """Return a checkpoint with damage, of which most is to files that the call reads."""
+    call = draw(st.sampled_from([*CALLS]))
+    _, reads = CALLS[call]
+    able = [kept for kept in KEPT if any(path.startswith(reads) for path in _files(kept))]
+    kept = draw(st.sampled_from(able))
+    return Damaged(kept, draw(damage(_files(kept), reads)), call)
+
+
+def _files(kept: str) -> Mapping[str, bytes]:
+    """Return the files of a checkpoint, in which late rows have a reader."""
+    files = files_of(kept)
+    if not any(path.startswith("late/") for path in files):
+        return files
+    return {**files, f"eventtide/readers/{READER}_3": b"a query"}
 
 
 class Checkpoints:
@@ -145,11 +159,19 @@ class Checkpoints:
         """Make the call on the checkpoint."""
         self._make(given)
         with et.named_errors():
-            CALLS[given.call](self._checkpoint, query_of(given.kept))
+            call, _ = CALLS[given.call]
+            call(self._checkpoint, query_of(given.kept))
+
+    def warm_up(self) -> None:
+        """Report on each checkpoint without damage and continue it: all of it goes well."""
+        for kept in KEPT:
+            self._make(Damaged(kept, {}, "report"))
+            report(self._checkpoint, query_of(kept))
+            run(classic(), query_of(kept), BATCHES[: WRITTEN + 1], self._checkpoint.parent)
 
     def _make(self, given: Damaged) -> None:
         changed = {path: self._put(content) for path, content in given.files.items()}
-        whole = {**files_of(given.kept), **changed}
+        whole = {**_files(given.kept), **changed}
         gone = [path for path, content in whole.items() if content is None]
         links = {path: content for path, content in whole.items() if isinstance(content, Link)}
         under = tuple(f"{path}/" for path in links)
@@ -188,6 +210,5 @@ def may_read(given: Damaged, name: str) -> bool:
 def checks(canaries: Canaries) -> list[Check]:
     """Return the only check; what is not damaged continues, and Spark is warm then."""
     checkpoints = Checkpoints(canaries)
-    for call in "report", "expire":
-        checkpoints.use(Damaged(KEPT[0], {}, call))
+    checkpoints.warm_up()
     return [Check(damaged(), checkpoints.use, 500, may_read)]

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 Files = dict[str, Any]
+Prefixes = tuple[str, ...]
 HEADER = 16  # bytes of a ledger entry: magic number, version, length, checksum
 STATE = '{"folder":0,"partitions":1,"firstBatch":5,"ids":{"10000":["a"]}}'
 READER = "0b2c7f2e-9a55-4b0e-8f0a-6a1f6f9a2d11-0"
@@ -139,17 +140,17 @@ def _content(path: str, content: bytes) -> st.SearchStrategy[bytes | Signed]:
 
 
 @st.composite
-def _step(draw: st.DrawFn, files: Files) -> Files:
+def _step(draw: st.DrawFn, files: Files, aim: Prefixes) -> Files:
     """Return the files that a step changes; None is one that it removes."""
     plain = [path for path, content in files.items() if isinstance(content, bytes)]
-    path = draw(st.sampled_from(sorted(plain, key=_rank)))
+    path = draw(_aimed(sorted(plain, key=_rank), aim))
     what = draw(st.sampled_from(STEPS))
     if what == "content":
         return {path: draw(_content(path, files[path]))}
     if what == "remove":
         return {path: None}
     if what == "new":
-        name = draw(st.sampled_from([*NEW]))
+        name = draw(_aimed([*NEW], aim))
         like = draw(st.sampled_from([NEW[name], files[path]]))
         return {name: draw(st.sampled_from([like, like, b""]))}
     if what == "link":
@@ -175,18 +176,24 @@ STEPS = (
 )
 
 
+def _aimed(paths: list[str], aim: Prefixes) -> st.SearchStrategy[str]:
+    """Return paths, of which most begin as is said, if any does."""
+    aimed = st.sampled_from([path for path in paths if path.startswith(aim)] or paths)
+    return st.one_of(aimed, aimed, aimed, st.sampled_from(paths))
+
+
 def _rank(path: str) -> tuple[bool, str]:
     """Return the order of files: those of Eventtide come first."""
     return not path.startswith(("eventtide/", "late/")), path
 
 
 @st.composite
-def damage(draw: st.DrawFn, files: Mapping[str, bytes]) -> Files:
-    """Return the files that are others, are new or, as None, are gone."""
+def damage(draw: st.DrawFn, files: Mapping[str, bytes], aim: Prefixes) -> Files:
+    """Return the files that are others, are new or, as None, are gone; most begin as `aim` says."""
     changes: Files = {}
     for _ in range(draw(st.integers(1, 3))):
         now = {
             path: content for path, content in {**files, **changes}.items() if content is not None
         }
-        changes |= draw(_step(now))
+        changes |= draw(_step(now, aim))
     return changes

@@ -105,4 +105,4 @@ class Reading:
 def checks(canaries: Canaries) -> list[Check]:
     """Return the checks: most documents are read only, which is quick."""
     reading, inputs = Reading(canaries), texts()
-    return [Check(inputs, reading.read, 20_000), Check(inputs, reading.over, 1000)]
+    return [Check(inputs, reading.read, 1000), Check(inputs, reading.over, 200)]

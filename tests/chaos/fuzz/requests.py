@@ -5,9 +5,12 @@ from __future__ import annotations
 import atexit
 import json
 from functools import cache
+from itertools import product
 from typing import TYPE_CHECKING, Any, NamedTuple
+from uuid import UUID
 
 import eventtide as et
+from eventtide import WatermarkPolicies
 from eventtide._connect.plans import TYPE_URL
 from hypothesis import strategies as st
 from pyspark.sql import SparkSession
@@ -27,11 +30,15 @@ from tests.spark.server import WITH_EVENTTIDE, Server
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
+    from pathlib import Path
+
+    from pyspark.sql.streaming.query import StreamingQuery
 
     from tests.chaos.fuzz.canaries import Canaries
 
 KEPT = "keys-state8"
-CHECKPOINT = "@checkpoint@"
+CHECKPOINT, QUERY, RUN = "@checkpoint@", "@query@", "@run@"  # marks in options
+HISTORY = "timestamp_seconds(id) AS ts", "'a' AS device", "'b' AS kind", "id AS v"
 LAG = {"watermark.policy": "with_fixed_lag", "watermark.lag": "PT5S"}
 SERVER = {
     **SETTINGS,
@@ -57,18 +64,10 @@ QUESTIONS: dict[str, dict[str, str]] = {
     "script": {"schema": '"integer"'},
     "scripted": {"scripted": "1", "call": "stop"},
     "scripted_results": {"scripted": "1"},
-    **{
-        name: {"query": "00000000-0000-0000-0000-000000000000", "run": "1", "window": "0"}
-        for name in (
-            "progress",
-            "blame",
-            "failure",
-            "checkpoint_of",
-            "await_late_log",
-            "follow_late",
-        )
-    },
 }
+ABOUT = "progress", "blame", "failure", "checkpoint_of", "await_late_log", "follow_late"
+QUERIES = (QUERY, RUN), (f"{UUID(int=0)}", f"{UUID(int=1)}")
+"""The ids of a query that runs, and of one that does not."""
 
 
 class Bytes(LogicalPlan):
@@ -148,6 +147,8 @@ def requests() -> list[tuple[dict[str, str], list[Any]]]:
         policy = {f"watermark.{name}": value for name, value in case["options"].items()}
         found.append(({"request": "with_watermark", "event_time": "ts"} | policy, LISTS[2:]))
     lists: list[Any] = [["column", ["count"]]]
+    for name, (query, run) in product(ABOUT, QUERIES):
+        found.append(({"request": name, "query": query, "run": run, "window": "0"}, lists))
     return found + [({"request": name} | of, lists) for name, of in QUESTIONS.items()]
 
 
@@ -181,6 +182,16 @@ class Requests:
         self._spark: Any = SparkSession.builder.remote(server.url).getOrCreate()
         self._events: Any = self._spark.readStream.format("rate").load().selectExpr(*EVENTS)
         self._columns: dict[str, Any] = {name: make() for name, make in COLUMNS.items()}
+        self._spark.range(9).selectExpr(*HISTORY).createOrReplaceTempView("history")
+        query = self._started(canaries.given / "running")
+        self._marks = {CHECKPOINT: f"{self._checkpoint}", QUERY: query.id, RUN: query.runId}
+
+    def _started(self, checkpoint: Path) -> StreamingQuery:
+        """Start a query that runs until the server ends."""
+        window = et.window(self._events).event_time("ts", WatermarkPolicies.with_fixed_lag("5s"))
+        window = window.key_by("device").tumbling("10s").agg(F.count("*").alias("n"))
+        writer = window.results.writeStream.format("noop")
+        return et.start(window, writer.option("checkpointLocation", f"{checkpoint}"))
 
     def use(self, given: Message) -> None:
         """Send a message; the server goes on."""
@@ -204,7 +215,9 @@ class Requests:
 
     def _value(self, given: Message) -> bytes:
         message = proto.Project()
-        text = self._put(given.options).replace(CHECKPOINT, str(self._checkpoint))
+        text = self._put(given.options)
+        for mark, value in self._marks.items():
+            text = text.replace(mark, value)
         message.expressions.add().literal.string = text
         for each in given.lists if isinstance(given.lists, list) else []:
             self._add(message, each)

@@ -43,6 +43,7 @@ class Pair(S3Victim):
         )
         self._number = random.randint(1, BATCHES)
         self._ended = list[str]()
+        self._noted = 0  # characters of the log
 
     def pair(self) -> bool:
         """Run A until it waits, B to its end, and A to its end; False if A did not wait."""
@@ -65,7 +66,9 @@ class Pair(S3Victim):
         """Note how a driver has ended. An error has a name."""
         if error is None:
             return
-        _, _, said = self.log.read_text("utf-8", "replace").rpartition(ENDED)
+        log = self.log.read_text("utf-8", "replace")
+        _, _, said = log[self._noted :].rpartition(ENDED)
+        self._noted = len(log)
         if not said.startswith("True "):
             raise TrialError(f"{driver} ends with an error without a name: {said or error}")
         self._ended.append(f"{driver} {said[5:200]}")
