@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, cast
 
 from tests.chaos.kills import seed_by_seed
 from tests.chaos.kinds import KINDS
+from tests.chaos.quiet import judged_alone
 from tests.chaos.remote import Remote, RemoteVictim, Servers
 from tests.chaos.remote_table import TABLE
 from tests.chaos.session import ROOT
@@ -98,12 +99,14 @@ def _write(file: Path, folder: Path) -> None:
 class Pipeline(Remote):
     """A pipeline of a seed whose runs are killed up to `most` times."""
 
-    def quiet(self, _: Worker, folder: Path) -> Path:
+    def quiet(self, judge: Worker, folder: Path) -> Path:
         """Return the folder of a pipeline that nothing disturbs."""
         victim = PipelineVictim(folder, self.servers, self.kind, self.seed, f"quiet_{self.seed}")
         if error := victim.finish():
             raise TrialError(f"a quiet run: {error}")
         victim.collect()
+        if faults := judged_alone(judge, self.kind, folder, None):
+            raise TrialError(f"a quiet run: {faults}")
         return folder
 
     def victim(self, folder: Path) -> PipelineVictim:

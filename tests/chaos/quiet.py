@@ -51,8 +51,7 @@ class Quiet:
                 folder = self._folder / f"quiet-{name}"
                 folder.mkdir(parents=True)
                 ended = worker.run(folder, kind, self._seed, Fault(storage=storage))
-                faults = judged(worker, kind, folder, folder, ended.error)
-                if faults := [*faults, *_idle(kind, folder)]:
+                if faults := judged_alone(worker, kind, folder, ended.error):
                     raise AssertionError(f"a quiet run of {kind} on {storage}: {faults}")
                 self._runs[name] = folder, ended.steps
             return self._runs[name]
@@ -108,7 +107,12 @@ def judged(  # noqa: PLR0913, PLR0917 - what a trial has left
     return check(folder, quiet, Outcome(errors, restart, doctor), of)
 
 
-def _idle(kind: str, folder: Path) -> Iterator[str]:
+def judged_alone(worker: Worker, kind: str, folder: Path, error: str | None) -> list[str]:
+    """Return the violations of a run that nothing disturbs."""
+    return [*judged(worker, kind, folder, folder, error), *_lacking(kind, folder)]
+
+
+def _lacking(kind: str, folder: Path) -> Iterator[str]:
     """Yield what a quiet run lacks, so that a comparison with it says little."""
     if not any(any(runs) for runs in results(folder).values()):
         yield "results: there are none"

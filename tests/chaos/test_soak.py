@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from datetime import UTC, datetime
+from datetime import datetime, timezone
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
@@ -43,6 +43,6 @@ def test_nothing_is_lost_until_something_is(
 @pytest.mark.parametrize(("seconds", "found"), [(100, 0), (130, 1), (None, 1)])
 def test_windows_that_do_not_close_are_found(seconds: int | None, found: int) -> None:
     """A watermark that is held loses nothing, but keeps all windows open."""
-    closed = None if seconds is None else datetime.fromtimestamp(START_S, UTC)
+    closed = None if seconds is None else datetime.fromtimestamp(START_S, timezone.utc)
     report: Any = SimpleNamespace(windows=[SimpleNamespace(closed_up_to=closed)])
     assert len(list(held_up(report, (seconds or 0) * ROWS))) == found

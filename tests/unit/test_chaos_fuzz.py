@@ -185,9 +185,23 @@ def test_damage_is_of_every_kind() -> None:
     kinds = set[str]()
 
     @settings(max_examples=300, database=None)
-    @given(damage(files_of(KEPT)))
+    @given(damage(files_of(KEPT), ("",)))
     def collect(changes: Files) -> None:
         kinds.update(type(content).__name__ for content in changes.values())
 
     collect()
     assert kinds == {"bytes", "Signed", "Link", "NoneType"}
+
+
+def test_most_damage_is_where_it_is_aimed() -> None:
+    """And some is elsewhere."""
+    late, others = list[str](), list[str]()
+
+    @settings(max_examples=300, database=None)
+    @given(damage(files_of(KEPT), ("eventtide/late/", "late/")))
+    def collect(changes: Files) -> None:
+        for path in changes:
+            (late if path.startswith(("eventtide/late/", "late/")) else others).append(path)
+
+    collect()
+    assert len(late) > len(others) > 0

@@ -216,8 +216,8 @@ class Requests:
     def _value(self, given: Message) -> bytes:
         message = proto.Project()
         text = self._put(given.options)
-        for mark, value in self._marks.items():
-            text = text.replace(mark, value)
+        for mark, what in self._marks.items():
+            text = text.replace(mark, what)
         message.expressions.add().literal.string = text
         for each in given.lists if isinstance(given.lists, list) else []:
             self._add(message, each)

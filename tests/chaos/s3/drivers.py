@@ -46,7 +46,7 @@ class Pair(S3Victim):
         self._noted = 0  # characters of the log
 
     def pair(self) -> bool:
-        """Run A until it waits, B to its end, and A to its end; False if A did not wait."""
+        """Run A until it waits, B to its end, and A to its end; False if A did not wait so long."""
         with self._running() as a:
             key, until = self._key, time.monotonic() + PATIENCE
             self._server.ask(tell=key, what={"after": self._number, "stall": self._waits_in})
@@ -57,6 +57,7 @@ class Pair(S3Victim):
             waits = a.poll() is None
             if waits:
                 self._note("B", self.finish())
+                waits = a.poll() is None
             self._server.ask(release=True)
             self._await(a)
             self._note("A", self._error(a.returncode))
