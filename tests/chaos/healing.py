@@ -19,7 +19,6 @@ from typing import TYPE_CHECKING, Any
 from tests.chaos.healing_victim import CLOSING, OUTCOME, WINDOWS, beside
 from tests.chaos.kills import ENOUGH, MOST
 from tests.chaos.processes import Victim
-from tests.chaos.worker import TrialError
 from tests.tables.healed import by_key, parts
 
 if TYPE_CHECKING:
@@ -53,8 +52,8 @@ def _trial(folder: Path, seed: int, most: int) -> dict[str, Any]:
     try:
         kills, error = _lived(victim, seed, most)
         violations = [f"plain restart: {error}"] if error else list(_check(folder, seed))
-    except TrialError as broken:
-        violations = [str(broken)]
+    except Exception as broken:  # noqa: BLE001 - of a victim, or of what it has left
+        violations = [f"{type(broken).__name__}: {broken}"]
     shutil.rmtree(folder, ignore_errors=True)
     kind = f"{WINDOWS[seed % len(WINDOWS)].__name__}, {table}"
     return {
@@ -90,7 +89,7 @@ def _check(folder: Path, seed: int) -> Iterator[str]:
 
 def _has_closed(result: dict[str, Any], seed: int) -> bool:
     """Tell whether the rows have closed the window of a result."""
-    device, rows = result["device"], [row for part in parts(seed) for row in part]
+    device, rows = result["device"], [row for part in (*parts(seed), *CLOSING) for row in part]
     if WINDOWS[seed % len(WINDOWS)] is not by_key:
         return bool(device != CLOSING[0][0][1])
     end = datetime.fromisoformat(result["window"]["end"]) - NOON

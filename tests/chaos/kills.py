@@ -72,8 +72,8 @@ class Killed:
             kills, error = self.lived(victim)
             violations = judged(judge, self.kind, victim.folder, quiet, error)
             about = victim.about()
-        except RuntimeError as broken:  # of a worker, a server or a victim
-            violations = [str(broken)]
+        except Exception as broken:  # noqa: BLE001 - of a worker, a server or a victim
+            violations = [f"{type(broken).__name__}: {broken}"]
         shutil.rmtree(folder, ignore_errors=True)
         return {
             "kind": self.kind,

@@ -29,8 +29,9 @@ def row(device: str, end: str) -> str:
         (tumbling, row("z", "12:08:30"), 0),
         (by_key, row("a", "12:00:50"), 1),
         (by_key, row("a", "12:01:50"), 0),
+        (by_key, row("z", "12:08:30"), 0),
     ],
-    ids=["closed", "open", "closed by its key", "open to its key"],
+    ids=["closed", "open", "closed by its key", "open to its key", "the last row's"],
 )
 def test_a_result_of_a_closed_window_has_to_be_there(
     tmp_path: Path, window: Callable[..., object], missing: str, found: int
