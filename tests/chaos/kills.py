@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import time
 from dataclasses import dataclass
@@ -11,6 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 from tests.chaos.processes import FILES, Victim
 from tests.chaos.quiet import Quiet, judged
+from tests.chaos.trial import BUGS
+from tests.chaos.worker import TrialError
 from tests.chaos.workers import workers
 
 if TYPE_CHECKING:
@@ -22,6 +25,7 @@ if TYPE_CHECKING:
 
 MOST = 6  # kills of one query
 MOST_EXECUTORS = 20
+OURS = "io.eventtide."
 ENOUGH = 150  # kills in all, unless the command line says how many
 
 
@@ -111,7 +115,16 @@ class Executors(Killed):
     def lived(self, victim: Victim) -> tuple[int, str | None]:
         """Run it to its end, and kill executors meanwhile."""
         random = Random(self.seed)  # noqa: S311 - test data
-        return victim.lose_executors(random, min(MOST_EXECUTORS, self.most), files=FILES // 3)
+        most = min(MOST_EXECUTORS, self.most)
+        kills, error = victim.lose_executors(random, most, files=FILES // 3)
+        if failed := [why for why in lost_tasks(victim.log) if BUGS.match(why) or OURS in why]:
+            raise TrialError(f"{len(failed)} tasks have failed: {failed[0]}")
+        return kills, error
+
+
+def lost_tasks(log: Path) -> list[str]:
+    """Return why tasks have failed, the executors of which may be there or not."""
+    return re.findall(r"Lost task .* \(TID \d+\) \(.*?\): (.*)", log.read_text("utf-8", "replace"))
 
 
 def command(campaign: str, figures: Figures, limits: Limits) -> list[Trial]:

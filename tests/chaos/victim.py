@@ -28,6 +28,8 @@ def main() -> int:
     options = parser.parse_args()
     master = "local-cluster[2,1,1024]" if options.cluster else "local[2]"
     spark = session(master, faults=False, archives=options.archives)
+    if options.cluster:
+        _tell_lost_tasks(spark)
     run = Run(spark, options.folder, options.kind, options.seed, scheme="file")
     run.start()
     ended = run.finish()
@@ -37,6 +39,14 @@ def main() -> int:
     if options.archives:
         _await_jvm(spark)
     return 0
+
+
+def _tell_lost_tasks(spark: SparkSession) -> None:
+    """Log why tasks fail, as Spark runs them again."""
+    jvm: Any = spark._jvm
+    log4j = jvm.org.apache.logging.log4j
+    manager = "org.apache.spark.scheduler.TaskSetManager"
+    log4j.core.config.Configurator.setLevel(manager, log4j.Level.WARN)
 
 
 def _await_jvm(spark: SparkSession) -> None:

@@ -15,6 +15,7 @@ from pyspark.sql import Row
 from tests.chaos.checker import Outcome, Query, check
 from tests.chaos.clocks import Case, Play
 from tests.chaos.figures import Figures, commit
+from tests.chaos.kills import lost_tasks
 from tests.chaos.trial import is_named
 
 if TYPE_CHECKING:
@@ -318,6 +319,15 @@ def test_a_restart_that_fails_and_an_error_without_a_name_are_found(quiet: Path)
 def test_which_errors_have_a_name(error: str | None, *, named: bool) -> None:
     """Eventtide's, those with a condition of Spark's, and the faults themselves."""
     assert is_named(error) == named
+
+
+def test_why_tasks_have_failed(tmp_path: Path) -> None:
+    """As Spark logs it; the executor of a task may be gone."""
+    log = tmp_path / "log"
+    at = "Lost task 0.0 in stage 3.0 (TID 7) (127.0.0.1 executor 1): "
+    why = ["ExecutorLostFailure (executor 1 exited)", "java.lang.NullPointerException: null"]
+    log.write_text("".join(f"26/01/01 12:00:00 WARN TaskSetManager: {at}{one}\n" for one in why))
+    assert lost_tasks(log) == why
 
 
 def test_a_play_with_the_clock_finds_rows_that_are_nowhere_or_twice() -> None:
