@@ -21,6 +21,7 @@ from tests.chaos.fuzz.damage import Signed, damage
 from tests.chaos.fuzz.judge import Check, Violation, judge
 from tests.chaos.fuzz.kept import files_of
 from tests.chaos.fuzz.round import INPUT, Round
+from tests.chaos.fuzz.values import ODD
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -178,6 +179,23 @@ def test_a_file_that_is_signed_again_is_as_it_was(path: str) -> None:
     is_plan = path.endswith("plan")
     head, content = (b"", whole.partition(b"\n")[2]) if is_plan else (whole[:16], whole[16:])
     assert Signed(head, content).whole(content) == whole
+
+
+def test_odd_values_are_new_each_time() -> None:
+    """What an input does with its own is not in the next one, nor in itself."""
+    mark = "changed"
+
+    @settings(max_examples=300, database=None)
+    @given(ODD, st.integers())  # so that a value comes again
+    def change(value: Any, _: int) -> None:
+        if isinstance(value, list):
+            assert mark not in value
+            value.append(mark)
+        elif isinstance(value, dict):
+            assert mark not in value
+            value[mark] = value
+
+    change()
 
 
 def test_damage_is_of_every_kind() -> None:

@@ -66,6 +66,7 @@ DEEP = st.builds(
     st.sampled_from([0, "5s"]),
     st.sampled_from([None, "of", "a"]),
 )
+# Copies, as what is drawn is changed again, and Hypothesis hands out the same list each time.
 ODD: st.SearchStrategy[Any] = st.one_of(
     st.sampled_from(TEXTS),
     st.sampled_from(PATHS),
@@ -75,7 +76,7 @@ ODD: st.SearchStrategy[Any] = st.one_of(
     st.integers(),
     st.floats(),
     DEEP,
-)
+).map(deepcopy)
 
 
 def places(data: Any) -> Iterator[Place]:
