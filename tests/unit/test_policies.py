@@ -371,3 +371,13 @@ def test_a_policy_prints_as_a_table_and_is_plain_data(policy: WatermarkPolicy) -
     assert [one["name"] for one in made.get("decorators", [])] == [
         decorator.name for decorator in policy.decorators
     ]
+
+
+LARGE = [pytest.param(10**400, id="large"), pytest.param(-(10**400), id="below")]
+
+
+@pytest.mark.parametrize("share", [2, -0.1, *LARGE, float("nan"), "101%", "much"])
+def test_a_target_that_is_no_share_is_refused(share: Any) -> None:
+    """However large it is."""
+    with pytest.raises(InvalidArgumentError, match="Allowed: a share from 0% to 100%"):
+        WatermarkPolicies.with_late_target(share)

@@ -69,6 +69,8 @@ def _share(value: Share) -> Fraction | None:
     if isinstance(value, str):
         found = _PERCENT.fullmatch(value.strip())
         return Fraction(found[1]) / 100 if found else None
+    if isinstance(value, int):  # may be too large for a float
+        return Fraction(value)
     try:
         return Fraction(repr(float(value)))
     except ValueError:  # nan or inf
