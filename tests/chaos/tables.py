@@ -190,9 +190,14 @@ def soak(folder: Path) -> str:
     for name, (title, unit) in GROWS.items():
         had = [each[name] for each in parts]
         slope = linear_regression(hours, had[SETTLED:]).slope
-        shown = (f"{value:,.3g} {unit}".strip() for value in (had[0], had[SETTLED], had[-1]))
-        lines.append(_line(title, *shown, f"{slope:+,.2g} {unit}".strip()))
+        shown = (f"{_digits(value)} {unit}".strip() for value in (had[0], had[SETTLED], had[-1]))
+        lines.append(_line(title, *shown, f"{_digits(slope, sign='+')} {unit}".strip()))
     return "\n".join(lines)
+
+
+def _digits(value: float, *, sign: str = "") -> str:
+    """Return a number with about three digits, and no exponent."""
+    return f"{value:{sign},.0f}" if abs(value) >= 100 else f"{value:{sign}.3g}"
 
 
 def count(trials: list[Trial]) -> int:

@@ -82,15 +82,17 @@ def _live(process: subprocess.Popen[bytes], recovery: Recovery, about: dict[str,
 
 
 def _grown(folder: Path, part: int) -> dict[str, Any]:
-    """Return the times of the batches of a part, and what there was at its end."""
+    """Return the times of the batches of a part, and how large each thing was.
+
+    It is the median: a moment may be one in which a batch holds much.
+    """
     samples = [line for line in _lines(folder / SAMPLES) if line["part"] == part]
     millis = [one for line in samples for one in line["millis"]]
-    last = samples[-1]
     return {
         "p50_ms": median(millis),
         "p99_ms": round(quantiles(millis, n=100, method="inclusive")[98]),
-        **{f"{name}_mib": round(last[name] / MIB, 2) for name in SIZES},
-        **{name: last[name] for name in COUNTS},
+        **{f"{name}_mib": round(median(of[name] for of in samples) / MIB, 2) for name in SIZES},
+        **{name: median(of[name] for of in samples) for name in COUNTS},
     }
 
 
