@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hypothesis import strategies as st
 
-from tests.chaos.fuzz.values import LATE_FILE, NAMED, TEXTS, changed, damaged
+from tests.chaos.fuzz.values import LATE_FILE, NAMED, TEXTS, changed, damaged, mostly
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -136,7 +136,7 @@ def _content(path: str, content: bytes) -> st.SearchStrategy[bytes | Signed]:
         return broken
     else:
         signed = _lines(content)
-    return st.one_of(broken, *[signed] * 5)
+    return mostly(signed, broken)
 
 
 @st.composite
@@ -178,8 +178,8 @@ STEPS = (
 
 def _aimed(paths: list[str], aim: Prefixes) -> st.SearchStrategy[str]:
     """Return paths, of which most begin as is said, if any does."""
-    aimed = st.sampled_from([path for path in paths if path.startswith(aim)] or paths)
-    return st.one_of(aimed, aimed, aimed, st.sampled_from(paths))
+    aimed = [path for path in paths if path.startswith(aim)]
+    return mostly(st.sampled_from(aimed or paths), st.sampled_from(paths))
 
 
 def _rank(path: str) -> tuple[bool, str]:

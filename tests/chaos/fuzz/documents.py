@@ -16,7 +16,7 @@ from tests.chaos.figures import ROOT
 from tests.chaos.fuzz.judge import Check, Violation
 from tests.chaos.fuzz.pages import AGG, EVENT_TIME, PIECES, VOLTSP
 from tests.chaos.fuzz.sessions import stream
-from tests.chaos.fuzz.values import changed, damaged
+from tests.chaos.fuzz.values import changed, damaged, mostly
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -65,7 +65,7 @@ def texts() -> st.SearchStrategy[Text]:
         lambda of: damaged(dump(of[1]), st.sampled_from(PIECES)).map(partial(Text, of[0]))
     )
     anything = st.builds(Text, st.sampled_from([*READERS]), st.text())
-    return st.one_of(dumped, dumped, broken, anything)
+    return mostly(st.one_of(dumped, broken), anything)
 
 
 def dump(data: Any) -> str:
