@@ -81,7 +81,7 @@ ODD: st.SearchStrategy[Any] = st.one_of(
 
 @st.composite
 def mostly(draw: st.DrawFn, usual: st.SearchStrategy[Any], other: st.SearchStrategy[Any]) -> Any:
-    """Return what is usual, and in a fifth of the cases the other: `one_of` would take each once."""
+    """Return what is usual, and in a fifth of the cases the other; `one_of` would halve them."""
     return draw(usual if draw(st.integers(0, 4)) else other)
 
 
