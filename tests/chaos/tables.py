@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from math import floor, log10
 from operator import itemgetter
 from statistics import linear_regression, quantiles
 from typing import TYPE_CHECKING
@@ -210,7 +211,7 @@ def _judged(trials: list[Trial]) -> tuple[str, str]:
     bound = upper_bound(count(trials), failures)
     if bound is None:
         return f"{failures:,}", "—"
-    digits = 1 if bound >= 0.001 else 2  # a bound of 0.0 % would say too much
+    digits = max(1, -floor(log10(100 * bound)))  # a bound of 0.0 % would say too much
     return f"{failures:,}", f"{100 * bound:.{digits}f} %"
 
 
