@@ -214,14 +214,14 @@ def quiet(policy: str, jumps: int) -> Play:
     return play
 
 
-def differences(play: Play, quiet: Play) -> Iterator[str]:
+def differences(play: Play, beside: Play) -> Iterator[str]:
     """Yield in what a play differs from one where the clock is always right."""
-    (mark, early), (quiet_mark, quiet_early) = play.before_last, quiet.before_last
+    (mark, early), (quiet_mark, quiet_early) = play.before_last, beside.before_last
     if mark != quiet_mark:
         yield f"watermark: {mark} before the last rows, {quiet_mark} in a quiet run"
-    got, wanted = (Counter(map(str, each.results)) for each in (play, quiet))
-    for name, one, other in ("results", got, wanted), ("early results", early, quiet_early):
-        if differ := (one - other) | (other - one):
+    got, wanted = (Counter(map(str, each.results)) for each in (play, beside))
+    for name, ours, theirs in ("results", got, wanted), ("early results", early, quiet_early):
+        if differ := (ours - theirs) | (theirs - ours):
             yield f"{name}: {len(differ)} differ, such as {min(differ)}"
 
 

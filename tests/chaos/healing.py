@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from tests.chaos.figures import Figures, Limits, Trial
 
 TABLES = "delta", "iceberg"
+FEWEST = 5  # results that a trial has, or it says little
 NOON = datetime(2024, 1, 1, 12, tzinfo=timezone.utc)  # of the rows
 LAG_S = 5  # of the watermark
 
@@ -83,6 +84,8 @@ def _check(folder: Path, seed: int) -> Iterator[str]:
         yield f"table: {sum(wrong.values())} rows that the batch query does not give, or twice"
     if len(table) != outcome["equal"]:
         yield f"proof: it has compared {outcome['equal']} of {len(table)} rows"
+    if len(table) < FEWEST:
+        yield f"table: it has {len(table)} rows only"
     if lost := [row for row in batch - table if _has_closed(json.loads(row), seed)]:
         yield f"table: it lacks {len(lost)} results of windows that have closed, such as {lost[0]}"
 

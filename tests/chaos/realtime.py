@@ -169,9 +169,10 @@ class Disturbed:
         if self._campaign == EXECUTORS:
             end = partial(self._end, victim, feed)
             kills, error = victim.lose_executors(self._random, self._most, end, pause=LONGEST)
-            self._runs["kills"], self._runs["restarts"] = kills, victim.restarts()
-            if error is None and self._runs["restarts"] > RESTARTS * kills:
-                return f"the query was started again {victim.restarts()} times"
+            restarts = victim.restarts()
+            self._runs.update(kills=kills, restarts=restarts)
+            if error is None and restarts > RESTARTS * kills:
+                return f"the query was started again {restarts} times"
             return error
         while self._runs["kills"] < self._most:
             if error := self._run(victim):
