@@ -1,8 +1,9 @@
 """A query in real-time mode, in a process of its own, from Kafka to Kafka.
 
 ``python -m tests.chaos.realtime_victim FOLDER KIND BROKER IN OUT`` goes on where the checkpoint in
-the folder says. It ends when it has committed all rows, which the file ``end`` counts, or after a
-SIGTERM. On a cluster it starts a query again that has lost an executor, as a supervisor does.
+the folder says. It ends when it has committed all rows, which the file ``end`` counts, and the
+batch that closes the last windows, or after a SIGTERM. On a cluster it starts a query again that
+has lost an executor, as a supervisor does.
 """
 
 from __future__ import annotations
@@ -13,10 +14,12 @@ import re
 import signal
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import eventtide as et
+from pyspark.errors import StreamingQueryException
 from pyspark.sql import functions as F  # noqa: N812 - PySpark's own convention
 
 from tests.chaos import streams
@@ -49,18 +52,22 @@ def main() -> int:
     spark.conf.set(CHANGELOG, "true")
     stopped: list[Any] = []
     signal.signal(signal.SIGTERM, lambda number, _: stopped.append(number))
-    while not stopped and not has_read(options.folder):
+    while not stopped:
         query = _start(spark, options)
-        while query.isActive and not stopped and not has_read(options.folder):
+        while query.isActive and not stopped and not has_read(options.folder, micro=options.micro):
             time.sleep(PAUSE)
+        if options.micro and not stopped:
+            with suppress(StreamingQueryException):
+                query.processAllAvailable()
         failed = query.exception()
-        if failed is not None:
-            if not options.cluster or not is_lost(said(failed)):
-                sys.stderr.write(f"ENDED {said(failed)}\n")
-                return 3
-            with (options.folder / LOST).open("a", encoding="utf-8") as out:
-                out.write(json.dumps(said(failed)) + "\n")
         query.stop()
+        if failed is None:
+            break
+        if not options.cluster or not is_lost(said(failed)):
+            sys.stderr.write(f"ENDED {said(failed)}\n")
+            return 3
+        with (options.folder / LOST).open("a", encoding="utf-8") as out:
+            out.write(json.dumps(said(failed)) + "\n")
         time.sleep(AGAIN)
     return 0
 
@@ -75,21 +82,29 @@ def _options() -> Namespace:
     return parser.parse_args()
 
 
-def has_read(folder: Path) -> bool:
-    """Tell whether the last batch that is committed has come to the end of the rows."""
-    end, reached = folder / "end", committed(folder)
+def has_read(folder: Path, *, micro: bool) -> bool:
+    """Tell whether a committed batch has come to the end of the rows.
+
+    In real-time mode it is one before the last: what rows bring the watermark of a query to, closes
+    windows in the next batch.
+    """
+    end, reached = folder / "end", committed(folder, 0 if micro else 1)
     if not end.exists() or not reached:
         return False
     wanted: dict[str, int] = json.loads(end.read_text("utf-8"))
     return all(reached.get(partition, 0) >= count for partition, count in wanted.items())
 
 
-def committed(folder: Path) -> dict[str, int]:
-    """Return how many rows of each partition are in committed batches; empty before the first."""
+def committed(folder: Path, later: int = 0) -> dict[str, int]:
+    """Return how many rows of each partition are in committed batches; empty before the first.
+
+    The last `later` batches do not count.
+    """
     commits = numbers(folder / "checkpoint/commits")
-    if not commits:
+    if len(commits) <= later:
         return {}
-    offsets = (folder / f"checkpoint/offsets/{commits[-1]}").read_text("utf-8").splitlines()
+    last = folder / f"checkpoint/offsets/{commits[-1 - later]}"
+    offsets = last.read_text("utf-8").splitlines()
     reached: dict[str, int]
     [reached] = json.loads(offsets[2]).values()
     return reached
