@@ -1,7 +1,8 @@
 """What the queries of the campaigns read: a few small batches of disorder, then two of much later.
 
-The last batches close what can be closed by time. A file holds a row of JSON a line, and an empty
-line after each batch, as ``io.eventtide.chaos.BatchSource`` reads it.
+The last batches close what can be closed by time, so each of their rows has one. A file holds a
+row of JSON a line, and an empty line after each batch, as ``io.eventtide.chaos.BatchSource`` reads
+it.
 """
 
 from __future__ import annotations
@@ -45,16 +46,21 @@ def batches(seed: int, *, of: int = 6, rows: int = 14, stretch: int = 1) -> list
     for hours in 1, 2:
         each = [(user, site) for user in USERS for site in SITES]
         later = (now + 3600 * hours) * stretch
-        made.append([_row(random, later) | {"user": u, "site": s} for u, s in each])
+        closing = {"ts": _text(later)}
+        made.append([_row(random, later) | closing | {"user": u, "site": s} for u, s in each])
     numbers = iter(range(of * rows + 2 * len(USERS) * len(SITES)))
     return [[{"id": next(numbers)} | row for row in batch] for batch in made]
 
 
-def _row(random: Random, seconds: float) -> Row:
+def _text(seconds: float) -> str:
     time = START + timedelta(milliseconds=round(seconds * 1000))
+    return time.isoformat(" ", "milliseconds")
+
+
+def _row(random: Random, seconds: float) -> Row:
     bad = random.random() < 0.04
     return {
-        "ts": None if bad else time.isoformat(" ", "milliseconds"),
+        "ts": None if bad else _text(seconds),
         "user": random.choice(USERS),
         "site": random.choice(SITES),
         "amount": random.randrange(-9, 99),
