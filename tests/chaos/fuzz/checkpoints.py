@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from datetime import datetime, timezone
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -21,7 +21,7 @@ from tests.spark.kept_checkpoints import BATCHES, QUERIES, WRITTEN, query_of, ru
 from tests.spark.window_runs import settings
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterator, Mapping
     from pathlib import Path
 
     from tests.chaos.fuzz.canaries import Canaries
@@ -87,13 +87,21 @@ def forget(checkpoint: Path, _: str) -> None:
 
 def repartition(checkpoint: Path, _: str) -> None:
     """Write its state anew."""
-    et.observe.repartition(checkpoint, 2)
+    with _but_for_sparks():
+        et.observe.repartition(checkpoint, 2)
 
 
 def restart(checkpoint: Path, query: str, batches: int = WRITTEN + 1) -> None:
-    """Continue the query; what Spark says of its own files is not judged."""
-    try:
+    """Continue the query."""
+    with _but_for_sparks():
         run(classic(), query, BATCHES[:batches], checkpoint.parent)
+
+
+@contextmanager
+def _but_for_sparks() -> Iterator[None]:
+    """Judge what is raised, but for what Spark says of its own files."""
+    try:
+        yield
     except (PySparkException, Py4JJavaError) as error:
         trace: str = getattr(error, "_stackTrace", str(error))
         cause = trace.rpartition("Caused by: ")[2]
