@@ -14,7 +14,7 @@ from tests.pages import ROOT
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from typer.models import CommandInfo
+    from typer.models import CommandInfo, OptionInfo
 
 PAGE = ROOT / "docs/reference/cli.md"
 BEGIN = """\
@@ -91,9 +91,16 @@ def parameters(function: Callable[..., object]) -> Iterator[Parameter]:
             continue
         several = "list" in str(kind)
         value = "" if kind is bool else " N" if kind is int else " TEXT"
-        names = [*(info.param_decls or [f"--{name.replace('_', '-')}"])]
+        names = [*declared(info)] or [f"--{name.replace('_', '-')}"]
         required = one.default is inspect.Parameter.empty
         yield Parameter(names, value, str(info.help), required, several)
+
+
+def declared(info: OptionInfo) -> Iterator[str]:
+    """Yield the names that an option is given. Typer takes the first one for a default."""
+    if isinstance(info.default, str) and info.default.startswith("-"):
+        yield info.default
+    yield from info.param_decls or ()
 
 
 def usage_of(one: Parameter) -> str:

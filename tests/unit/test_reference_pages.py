@@ -8,7 +8,9 @@ from dataclasses import fields
 from typing import TYPE_CHECKING
 
 import pytest
+from eventtide.cli._commands import app
 from eventtide.observe import InputProgress, QueryProgress, SubstreamProgress
+from typer.testing import CliRunner
 
 from tests import cli_page, scala_page, settings_page, sql_page, yaml_page
 from tests.pages import PAGES, ROOT, blocks
@@ -36,6 +38,15 @@ def source(path: str) -> str:
 def test_a_page_that_a_script_writes_is_up_to_date(written: ModuleType) -> None:
     """`dev/tables` writes it anew."""
     assert written.PAGE.read_text("utf-8") == written.page()
+
+
+@pytest.mark.parametrize("command", ["doctor", "timeline", "clean-late", "repartition", "lab"])
+def test_the_options_of_a_command_on_its_page_are_those_of_its_help(command: str) -> None:
+    """The page reads what the command declares, the help what a terminal accepts."""
+    section = page("cli.md").partition(f"## {command}\n")[2].partition("\n## ")[0]
+    shown = CliRunner().invoke(app, [command, "--help"], env={"COLUMNS": "200"}).output
+    options = re.findall(r"--[a-z][a-z-]+", shown)
+    assert {*re.findall(r"--[a-z][a-z-]+", section)} == {*options} - {"--help"}
 
 
 def reasons() -> list[str]:
