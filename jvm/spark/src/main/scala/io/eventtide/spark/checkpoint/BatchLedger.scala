@@ -226,7 +226,8 @@ private[checkpoint] object EntryName {
   private val Form = "(-1|\\d{1,18})(?:\\.([1-9]\\d{0,8}))?".r
 
   def parse(name: String): Option[EntryName] = name match {
-    case Form(batch, revision) => Some(EntryName(batch.toLong, Option(revision).fold(0)(_.toInt)))
+    case Form(batch, revision) =>
+      Some(EntryName(batch.toLong, Option(revision).fold(0)(_.toInt))).filter(_.text == name)
     case _ => None
   }
 }

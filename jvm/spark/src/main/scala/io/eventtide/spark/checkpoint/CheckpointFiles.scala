@@ -33,8 +33,14 @@ private[spark] final class CheckpointFiles(val folder: Path, conf: Configuration
     try files.list(folder).toSeq
     catch { case _: FileNotFoundException | _: NoSuchFileException => Nil }
 
+  /** The numbers that files have as their names. `007` and `+7` are not how a number is written: a
+    * file of that name would not be found again by its number.
+    */
+  def numbers: Seq[Long] =
+    names.flatMap(name => name.toLongOption.filter(_.toString == name))
+
   /** The last batch with a file in this folder, which must be a Spark log. */
-  def lastBatch: Option[Long] = names.flatMap(_.toLongOption).maxOption
+  def lastBatch: Option[Long] = numbers.maxOption
 
   def delete(name: String): Unit = files.delete(new Path(folder, name))
 

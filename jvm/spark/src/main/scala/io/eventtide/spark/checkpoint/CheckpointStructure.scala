@@ -7,7 +7,7 @@ import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.eventtide.SparkShims
 
 import io.eventtide.kernel.time.FrameGrid
-import io.eventtide.spark.options.{StoredFrames, Structure, WindowHistory}
+import io.eventtide.spark.options.{StoredFrames, StoredWindow, Structure, WindowHistory}
 import io.eventtide.spark.spi.PlanNodes
 
 /** The structure of a query that its saved state depends on: its inputs and windows, in plan order.
@@ -111,9 +111,12 @@ private[spark] object CheckpointStructure {
     )
   }
 
+  /** Reads what `json` has written, and fails on anything else. */
   def read(json: String): CheckpointStructure = {
     val node = mapper.readTree(json)
-    CheckpointStructure(parts(node.required("inputs")), parts(node.required("windows")))
+    val windows = parts(node.required("windows"))
+    windows.foreach(StoredWindow(_).requireReadable())
+    CheckpointStructure(parts(node.required("inputs")), windows)
   }
 
   private def parts(array: JsonNode): Seq[Structure] = array.elements.asScala.toSeq.map { part =>

@@ -164,8 +164,8 @@ private[spark] object PlanFile {
 
   private def name(batch: Long): String = if (batch == First) "plan" else s"plan.$batch"
 
-  private def batch(name: String): Option[Long] = name match {
-    case Form(number) => Some(Option(number).fold(First)(_.toLong))
+  private def batch(file: String): Option[Long] = file match {
+    case Form(number) => Some(Option(number).fold(First)(_.toLong)).filter(name(_) == file)
     case _ => None
   }
 

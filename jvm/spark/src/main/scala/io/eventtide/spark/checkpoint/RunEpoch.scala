@@ -112,7 +112,7 @@ private[spark] final class RunEpoch(root: Path, runId: UUID, conf: Configuration
   private def takenOver(found: String): Nothing =
     throw EventtideException(RunEpoch.TakenOver, "found" -> found)
 
-  private def epochs: Seq[Long] = files.names.flatMap(_.toLongOption)
+  private def epochs: Seq[Long] = files.numbers
 
   /** Whether the file of an epoch belongs to this run. If the file is missing, a later run has
     * removed it, and this run must not take over. Other read errors, such as a stop of the query,
@@ -140,7 +140,7 @@ private[spark] object RunEpoch {
   @scala.annotation.tailrec
   def statePartitions(root: Path, conf: Configuration): Option[StatePartitions] = {
     val files = new CheckpointFiles(new Path(root, Folder), conf)
-    files.names.flatMap(_.toLongOption).maxOption match {
+    files.numbers.maxOption match {
       case None => None
       case Some(last) =>
         read(files, last) match {

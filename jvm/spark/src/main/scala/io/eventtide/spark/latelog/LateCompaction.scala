@@ -54,7 +54,7 @@ final class LateCompaction(session: SparkSession, checkpoint: Path, every: Int) 
 
   // The query can only be set back to a batch whose offsets Spark still has.
   private def cells(): Seq[Seq[LateIndexEntry]] = {
-    val kept = new CheckpointFiles(new Path(root, "offsets"), conf).names.flatMap(_.toLongOption)
+    val kept = new CheckpointFiles(new Path(root, "offsets"), conf).numbers
     val below = (kept ++ index.lastCommitted).minOption.getOrElse(0L)
     val whole = below / every * every
     val entries = index.entries(index.compacted, whole - 1)

@@ -20,12 +20,13 @@ private[spark] object Durations {
     if (parts.isEmpty) "0s" else parts.mkString(" ")
   }
 
-  /** Parses a text that `inWords` has written. */
+  /** Parses a text that `inWords` has written, and fails on another text. */
   def micros(words: String): Long = words
     .split(' ')
     .map { part =>
       val (number, name) = part.span(_.isDigit)
-      number.toLong * Units.collectFirst { case (size, `name`) => size }.getOrElse(0L)
+      val unit = Units.collectFirst { case (size, `name`) => size }
+      unit.fold(throw new IllegalArgumentException(words))(Math.multiplyExact(number.toLong, _))
     }
-    .sum
+    .fold(0L)(Math.addExact(_, _))
 }

@@ -30,6 +30,15 @@ private[spark] final case class StoredWindow(structure: Structure) {
     (text.head, text.last)
   }
 
+  /** Fails if a length, a number or the bounds cannot be read: Eventtide has not written them. */
+  def requireReadable(): Unit = {
+    val sizes = if (structure.get("time_zone").isEmpty) StoredWindow.Sizes else Nil
+    val isCount = sizes.filter(structure.get(_).exists(_.endsWith("rows")))
+    (sizes.diff(isCount) ++ StoredWindow.Delays).foreach(length)
+    StoredFrames.of(structure)
+    val _ = bounds
+  }
+
   private def length(name: String): Long = structure.get(name).fold(0L)(Durations.micros)
 
   private lazy val spec: Option[WindowSpec] =
@@ -45,4 +54,9 @@ private[spark] final case class StoredWindow(structure: Structure) {
     val base = named.getOrElse(Profile.eventtide)
     base.copy(lateRule = rule.getOrElse(base.lateRule), inclusive = false)
   }
+}
+
+private[spark] object StoredWindow {
+  private val Sizes = WindowSizes.Names :+ "step"
+  private val Delays = Seq("delay", "allowed_lateness")
 }

@@ -4,7 +4,12 @@ import scala.util.control.NonFatal
 
 import org.apache.spark.sql.Column
 import org.apache.spark.sql.catalyst.analysis.{UnresolvedAlias, UnresolvedFunction}
-import org.apache.spark.sql.catalyst.expressions.{CreateNamedStruct, Expression, Literal}
+import org.apache.spark.sql.catalyst.expressions.{
+  CreateNamedStruct,
+  Expression,
+  LambdaFunction,
+  Literal
+}
 import org.apache.spark.sql.catalyst.plans.logical.{OneRowRelation, Project}
 import org.apache.spark.sql.classic.SparkSession
 import org.apache.spark.sql.eventtide.SparkInternals
@@ -37,9 +42,30 @@ private[sql] final class ExpressionList(session: SparkSession) {
       )
   }
 
-  def expressions(argument: Argument): Seq[Expression] = argument.value match {
-    case QuotedArgument(expression) => parts(argument, expression)
-    case other => parts(argument, other)
+  def expressions(argument: Argument): Seq[Expression] = {
+    val found = argument.value match {
+      case QuotedArgument(expression) => parts(argument, expression)
+      case other => parts(argument, other)
+    }
+    found.find(hasLooseLambda).foreach { of =>
+      argument.refuse(
+        "INVALID_CHOICE",
+        "value" -> of.sql,
+        "allowed" -> "an expression that has lambdas only as arguments of functions"
+      )
+    }
+    found
+  }
+
+  // Spark itself has only an internal error for these.
+  private def hasLooseLambda(expression: Expression): Boolean = expression match {
+    case _: LambdaFunction => true
+    case call: UnresolvedFunction =>
+      call.children.exists {
+        case LambdaFunction(body, _, _) => hasLooseLambda(body)
+        case other => hasLooseLambda(other)
+      }
+    case other => other.children.exists(hasLooseLambda)
   }
 
   private def parts(argument: Argument, value: Expression): Seq[Expression] = value match {

@@ -252,6 +252,11 @@ class BatchLedgerSuite extends AnyFunSuite {
     )
   }
 
+  test("a number that is written in another way names no entry") {
+    val names = Seq("0", "-1", "7", "7.1", "007", "00", "+7", "-01", "7.01", "7.0", "-2")
+    assert(names.filter(EntryName.parse(_).isDefined) == names.take(4))
+  }
+
   test("an entry that was cut short is refused by name, wherever the cut is") {
     val root = newRoot()
     write(open(root), 0, "batch 0")

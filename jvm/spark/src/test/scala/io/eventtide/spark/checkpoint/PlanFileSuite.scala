@@ -93,6 +93,35 @@ class PlanFileSuite extends AnyFunSuite {
     }
   }
 
+  test("a plan whose lengths, numbers or bounds are none is refused by name") {
+    val settings = Seq(
+      Seq("size" -> "/etc/passwd"),
+      Seq("slide" -> "5"),
+      Seq("step" -> "5 weeks"),
+      Seq("offset" -> ""),
+      Seq("delay" -> "99999999999999999999s"),
+      Seq("allowed_lateness" -> "9999999999999d"),
+      Seq("delay" -> "99999999d 99999999d"),
+      Seq("frame" -> "5s", "first_frame" -> "one"),
+      Seq("bounds" -> "")
+    )
+    settings.foreach { wrong =>
+      val root = newRoot()
+      val window = CheckpointStructure(Nil, Seq(Structure("kind" -> "sliding", wrong)))
+      check(root, window)
+      writeOffset(root)
+      val error = refusal(check(root, window))
+      assert(error.condition == "PLAN_UNREADABLE" && error.getMessage.contains("invalid"))
+    }
+  }
+
+  test("a file with a number that is written in another way is no plan") {
+    val root = newRoot()
+    check(root, plan)
+    Files.writeString(local(root, "eventtide/plan.00"), "not a plan")
+    assert(stored(root, 1) == plan)
+  }
+
   test("a plan of another format version is refused by name") {
     val root = newRoot()
     check(root, plan)

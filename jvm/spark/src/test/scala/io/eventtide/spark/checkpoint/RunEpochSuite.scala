@@ -47,6 +47,16 @@ class RunEpochSuite extends AnyFunSuite {
     }
   }
 
+  test("a file with a number that is written in another way belongs to no run") {
+    val root = newRoot()
+    val folder = Files.createDirectories(Paths.get(new Path(root, "eventtide/runs").toUri))
+    val others = Seq("+7", "00", "007")
+    others.foreach(name => Files.writeString(folder.resolve(name), UUID.randomUUID().toString))
+    assert(RunEpoch.statePartitions(root, conf).isEmpty)
+    begun(root).check()
+    assert(runs(root) == others.patch(1, Seq("0"), 0))
+  }
+
   test("the last run to begin goes on, and any before it is told by whom it was taken over") {
     val root = newRoot()
     val first = begun(root)

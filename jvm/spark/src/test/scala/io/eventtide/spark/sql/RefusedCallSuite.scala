@@ -31,6 +31,14 @@ class RefusedCallSuite extends AnyFunSuite with SqlPlans {
       ("EVENT_TIME_TYPE" -> "event_time => device"),
     s"$mark(TABLE(events), ts, with_fixed_lag('5s'), substream => devise)" ->
       ("SUBSTREAM_UNRESOLVED" -> "substream => devise"),
+    s"$mark(TABLE(events), ts, with_fixed_lag('5s'), substream => x -> x)" ->
+      ("INVALID_CHOICE" -> "substream => x -> x"),
+    s"$window(TABLE(events), ts, $rest, key_by => CAST(x -> x AS INT))" ->
+      ("INVALID_CHOICE" -> "key_by => CAST(x -> x AS INT)"),
+    s"$window(TABLE(events), ts, $rest, key_by => 'device, x -> x')" ->
+      ("INVALID_CHOICE" -> "key_by => 'device, x -> x'"),
+    s"$window(TABLE(events), ts, $rest, triggers => when(x -> x))" ->
+      ("INVALID_CHOICE" -> "x -> x"),
     s"$mark(TABLE(events), ts, with_fixed_lag('5s'), event_time => ts)" ->
       ("SQL_ARGUMENT_TWICE" -> "event_time => ts"),
     s"$mark(TABLE(events), ts, with_fixed_lag('5s'), 'device')" ->
