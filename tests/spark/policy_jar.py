@@ -18,7 +18,7 @@ import java.io.{DataInput, DataOutput}
 import io.eventtide.kernel.testkit.PolicyLaws
 import io.eventtide.kernel.watermark.{CustomPolicyKind, PolicySpec, WatermarkPolicy}
 
-/** Throws at times that end in 13 seconds. */
+/** Throws at times that end in 13 seconds, and after 19 seconds when it is asked what is next. */
 class Throwing extends CustomPolicyKind("throwing") {
   def newPolicy(values: Seq[Long]): WatermarkPolicy = new WatermarkPolicy {
     private var top = Long.MinValue
@@ -28,6 +28,9 @@ class Throwing extends CustomPolicyKind("throwing") {
       top = math.max(top, ts)
     }
     def known: Boolean = top > Long.MinValue
+    override def dueAt(target: Long): Long =
+      if (top / 1000000 % 60 == 19) throw new IllegalStateException("unlucky")
+      else super.dueAt(target)
     def watermark: Long = top
     def save(out: DataOutput): Unit = out.writeLong(top)
     def restore(in: DataInput): Unit = top = in.readLong()

@@ -12,8 +12,10 @@ import eventtide as et
 import pytest
 from eventtide import WatermarkPolicies
 from eventtide.testing import Script
+from pyspark.sql import functions as F  # noqa: N812 - PySpark's own convention
 
 from tests.spark.queries import EVENTS, at, counts, stock
+from tests.spark.window_runs import operators
 from tests.thorough import pairs
 
 if TYPE_CHECKING:
@@ -307,3 +309,19 @@ def test_a_checkpoint_of_stock_spark_is_refused() -> None:
     with pytest.raises(et.errors.CheckpointError, match="new checkpoint location"):
         Script(counts(LULL), EVENTS, checkpoint=kept).rows([(at(13), "")], [(at(14), "")])
     shutil.rmtree(kept)
+
+
+def test_keys_that_are_idle_wait_while_the_clock_is_held() -> None:
+    """Otherwise each batch until the query has caught up reads and writes all of them."""
+
+    def query(events: DataFrame) -> DataFrame:
+        window = et.window(events).event_time("ts", WatermarkPolicies.max_event_time())
+        window = window.key_by("key").watermark_scope("key").key_idle_timeout("10s")
+        return window.tumbling("1m").agg(F.count("*").alias("n")).results.select("key", "n")
+
+    keys = [f"device {number}" for number in range(20)]
+    with Script(query, EVENTS) as script:
+        script.rows([(at(5), key) for key in keys]).expect([]).stop()
+        script.waiting(*([(at(second), "busy")] for second in (6, 7, 8)))
+        script.restart(clock="+1h").expect([(key, 1) for key in keys])
+        assert [state["numRowsUpdated"] for state in operators(script)][:3] == [1, 1, 1]

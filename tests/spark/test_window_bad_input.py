@@ -97,6 +97,38 @@ def test_a_python_function_of_aggregates_belongs_to_the_results(rate: DataFrame)
 
 
 @pytest.mark.parametrize(
+    "result",
+    [
+        lambda: F.sum("id") + F.rand(),
+        lambda: F.expr("slice(shuffle(collect_list(id)), 1, 10)"),
+        lambda: F.sum("id") + F.spark_partition_id(),
+        lambda: F.expr("concat(max(id), uuid())"),
+        lambda: F.expr("count(*) * uniform(0, 1)"),
+    ],
+)
+def test_a_result_has_the_same_value_each_time(
+    rate: DataFrame, result: Callable[[], Column]
+) -> None:
+    """Spark would fail in the tasks, or give each partition the same values."""
+    with pytest.raises(et.errors.InvalidArgumentError, match="RESULT_NOT_DETERMINISTIC"):
+        _ = tens(rate).agg(result().alias("n")).results
+
+
+def test_an_aggregate_may_depend_on_the_order_of_rows(rate: DataFrame) -> None:
+    """As in Spark."""
+    aggregates = F.first("id").alias("a"), F.expr("slice(collect_list(id), 1, 10)").alias("b")
+    assert tens(rate).agg(*aggregates).results.columns == ["window", "a", "b"]
+
+
+def test_a_condition_has_the_same_value_each_time(rate: DataFrame) -> None:
+    """The same rows meet it when a batch is run again."""
+    when = et.WindowTrigger.when("n > 10 and rand() < 0.1")
+    window = tens(rate).agg(F.count("*").alias("n")).emit("at_window_end", when)
+    with pytest.raises(et.errors.InvalidArgumentError, match="RESULT_NOT_DETERMINISTIC"):
+        _ = window.results
+
+
+@pytest.mark.parametrize(
     ("key", "error", "match"),
     [
         (lambda: "nothing", et.errors.UnknownColumnError, "key_by='nothing' is not a column"),

@@ -30,6 +30,7 @@ private[spark] object WindowCondition {
     val condition = resolved(grouped, when).child.transformUp { case column: Attribute =>
       over.getOrElse(column, refused(grouped, when, s"${column.name} is a key"))
     }
+    WindowValidator.requireDeterministic(condition, when.toString)
     Alias(condition, "_eventtide_when")()
   }
 

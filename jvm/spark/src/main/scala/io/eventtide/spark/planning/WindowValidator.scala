@@ -4,7 +4,13 @@ import scala.util.Try
 
 import org.apache.spark.sql.catalyst.expressions.PythonUDF.isScalarPythonUDF
 import org.apache.spark.sql.catalyst.expressions.aggregate.AggregateExpression
-import org.apache.spark.sql.catalyst.expressions.{Alias, Expression, NamedExpression, PythonUDAF}
+import org.apache.spark.sql.catalyst.expressions.{
+  Alias,
+  Expression,
+  Literal,
+  NamedExpression,
+  PythonUDAF
+}
 import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, LogicalPlan, Project}
 import org.apache.spark.sql.catalyst.util.{UnsafeRowUtils, toPrettySQL}
 import org.apache.spark.sql.classic.DataFrame
@@ -108,6 +114,16 @@ private[spark] object WindowValidator {
     }
     if (callsPython(column))
       throw EventtideException("PYTHON_OVER_AGGREGATE", "column" -> text(column))
+    requireDeterministic(column, text(column))
+  }
+
+  /** Rejects an expression over aggregates that has another value each time. The aggregates count
+    * as deterministic, though some depend on the order of rows: Spark checks their arguments.
+    */
+  def requireDeterministic(result: Expression, name: String): Unit = {
+    val around = result.transform { case call: AggregateExpression => Literal(null, call.dataType) }
+    if (!around.deterministic)
+      throw EventtideException("RESULT_NOT_DETERMINISTIC", "result" -> name)
   }
 
   private def callsPython(result: Expression): Boolean = result match {

@@ -67,7 +67,7 @@ private[window] class StreamingWindowIterator(
     if (groups.isDefined && groups.get.hasExpiredTimer(rows.upcoming)) openDue(groups.get.next())
     else if (rows.hasNext) openWithRows()
     else if (task.closes && isKeyLeft && due.hasNext) openDue(due.next())
-    else if (task.hasProcessingTimers && isKeyLeft && overdue.hasNext) openDue(overdue.next())
+    else if (task.visitsOverdue && isKeyLeft && overdue.hasNext) openDue(overdue.next())
     else if (others.hasNext) openOther(others.next())
     else more = false
     if (!more) commit()

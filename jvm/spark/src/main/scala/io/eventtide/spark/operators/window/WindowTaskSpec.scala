@@ -66,6 +66,14 @@ private[window] final case class WindowTaskSpec(
 
   val hasProcessingTimers: Boolean = settings.hasProcessingTimers
 
+  /** Whether keys whose processing-time timers are due are visited without input rows. While the
+    * clock is held, they cannot become idle, so they would be read and written in each batch.
+    */
+  val visitsOverdue: Boolean =
+    hasProcessingTimers && (batch.isCredited || settings.triggers.exists(
+      _.trigger.every.isDefined
+    ))
+
   /** Whether rows are processed one by one as they arrive. */
   def isRealTime: Boolean =
     input == Preaggregation.RowByRow || input == Preaggregation.MarkedRows

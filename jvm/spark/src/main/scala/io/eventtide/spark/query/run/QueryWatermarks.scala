@@ -36,16 +36,17 @@ private[spark] object QueryWatermarks {
 
   /** The queries of this driver, running and stopped, of all sessions: for Spark's UI. */
   def all: Seq[ShownQuery] = {
-    val now = running.values.asScala.toSeq
+    val now = running.values.asScala.toSeq.filter(_.isActive)
     now.map(ShownQuery.running) ++
       stopped.values.asScala.flatMap(_.shown)
   }
 
   /** Finds or creates the watermark of a run, on the query's thread, before its first offset. */
   def attach(query: StreamExecutionAccess): QueryWatermark = {
-    // A run that failed before its clock source opened was never detached: the source detaches a
-    // run.
-    running.values.removeIf(!_.isActive): Unit
+    // The source detaches a run, but not if the run failed before all of its sources had opened.
+    running.values.asScala.filterNot(_.isActive).foreach { failed =>
+      if (running.remove(failed.runId, failed)) failed.close()
+    }
     Option(running.get(query.runId)).getOrElse {
       // Not in `computeIfAbsent`, which could block other entries.
       val opened = new QueryWatermark(new RunStart(query).open())
@@ -71,15 +72,18 @@ private[spark] object QueryWatermarks {
       watermark.settingsOf(nodeId)
     }
 
-  def detach(watermark: QueryWatermark): Unit = {
-    watermark.nameConflict()
-    watermark.close()
-    stopped.values.removeIf(_.report.isEmpty)
-    val last = watermark.report.copy(isHolding = false) // a stopped run does not pause its clock
-    val shown = ShownQuery.stopped(watermark, last)
-    stopped.put((watermark.owner, watermark.queryId), new StoppedQuery(watermark.name, shown))
-    running.remove(watermark.runId): Unit // last, so that a report is found at each moment
-  }
+  def detach(watermark: QueryWatermark): Unit =
+    try {
+      watermark.nameConflict()
+      watermark.close()
+      stopped.values.removeIf(_.report.isEmpty)
+      val last = watermark.report.copy(isHolding = false) // a stopped run does not pause its clock
+      val shown = ShownQuery.stopped(watermark, last)
+      stopped.put(
+        (watermark.owner, watermark.queryId),
+        new StoppedQuery(watermark.name, shown)
+      ): Unit
+    } finally running.remove(watermark.runId): Unit // last: a report is found at each moment
 
   /** The report of a query's last batch, for a query that runs or has stopped in this driver. None
     * for a query without a watermark, and for a query of another session.

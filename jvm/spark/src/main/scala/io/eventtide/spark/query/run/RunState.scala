@@ -7,6 +7,8 @@ import org.apache.spark.sql.connector.read.streaming.SparkDataStream
 import org.apache.spark.sql.eventtide.StreamExecutionAccess
 import org.apache.spark.util.SerializableConfiguration
 
+import io.eventtide.kernel.watermark.PolicyFailure
+import io.eventtide.spark.EventtideException
 import io.eventtide.spark.checkpoint.{BatchLedger, CheckpointStructure, RunEpoch}
 import io.eventtide.spark.latelog.LateRows
 import io.eventtide.spark.query.monitor.{
@@ -165,14 +167,16 @@ private[run] final class RunState(
     !(reported eq inputs) && !window.settings.hasOwnTime &&
       reported.emitted.exists(_ >= window.watermark)
 
+  // A custom policy that fails here has ended its query, or will; its last report stays readable.
   private def outlook(inputs: QueryInputs): Outlook = {
     val now = clock.at(query.nowMs * 1000)
-    Outlook(
-      Some(now),
-      inputs.nextDue(0),
-      timers.closing(inputs.nextDue, nextDueSoFar).filterNot(isClosed(_, inputs)),
-      timers.scopes
-    )
+    val unknown = Outlook(Some(now), nextMove = None, windows = Nil, timers.scopes)
+    try
+      unknown.copy(
+        nextMove = inputs.nextDue(0),
+        windows = timers.closing(inputs.nextDue, nextDueSoFar).filterNot(isClosed(_, inputs))
+      )
+    catch { case _: PolicyFailure | _: EventtideException => unknown }
   }
 }
 
