@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from inspect import Parameter, signature
 from typing import TYPE_CHECKING, Any, get_args
 
@@ -17,6 +18,7 @@ from eventtide.windows._timing import Timing
 from eventtide.windows._unframed import Touching
 
 from tests import settings_page, yaml_schema
+from tests.pages import ROOT
 from tests.unit.fakes import FakeFrame, column
 from tests.unit.test_border import read
 
@@ -55,6 +57,16 @@ def test_both_ways_to_a_watermark_have_the_same_arguments() -> None:
     assert [*short][2:] == options == [*in_window][3:]
     for one in options:
         assert whole[one].default == short[one].default == in_window[one].default
+
+
+def test_the_table_has_every_setting_that_the_code_reads() -> None:
+    """A session with another key is refused."""
+    code = (ROOT / "jvm/spark/src/main/scala").rglob("*.scala")
+    read_by_code = re.findall(
+        r'"spark\.eventtide\.([\w.]+)"', "\n".join(file.read_text("utf-8") for file in code)
+    )
+    known = {row["option"] for row in ROWS if row["of"] in {"session", "server"}}
+    assert {*read_by_code} - known == {"maxClockStep"}  # a default of `max_clock_step`
 
 
 def test_the_table_has_every_option() -> None:
