@@ -96,7 +96,7 @@ class Kind:
         return files
 
 
-def read(spark: SparkSession, file: Path, first: int = 0) -> DataFrame:
+def read(spark: SparkSession, file: Path | str, first: int = 0) -> DataFrame:
     """Return a stream, from one of its batches on."""
     lines = spark.readStream.format("io.eventtide.chaos.BatchSource")
     return _parsed(lines.options(file=str(file), first=first).load())
