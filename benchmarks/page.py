@@ -110,11 +110,16 @@ def _table(records: list[dict[str, Any]]) -> str:
     if len(records) == 1:
         same = {}
     columns = [name for name in _own(records[0]) if name not in same]
-    head = [*columns, f"Eventtide, {records[0]['unit']}", "baseline", "baseline's", "ratio"]
+    units = dict.fromkeys(record["unit"] for record in records)
+    if len(units) == 1:
+        head = [*columns, f"Eventtide, {next(iter(units))}", "baseline", "baseline's", "ratio"]
+    else:
+        head = [*columns, "unit", "Eventtide", "baseline", "baseline's", "ratio"]
     lines = _pairs("in all rows below", same) if same else []
     lines += [_row(head), _row(["---"] * len(head))]
     for record in records:
         own = [record["settings"][name] for name in columns]
+        own += [record["unit"]] if len(units) > 1 else []
         figures = [_number(record["ours"]), record["baseline"], _number(record["theirs"])]
         lines.append(_row([*own, *figures, record["ratio"]]))
     return "\n".join([*lines, ""])

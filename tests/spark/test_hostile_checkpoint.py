@@ -9,6 +9,7 @@ import eventtide as et
 import pytest
 from eventtide.errors import CheckpointError, InvalidArgumentError
 from pyspark.sql import SparkSession
+from pyspark.sql import functions as F  # noqa: N812 - PySpark's own convention
 
 from tests.chaos.fuzz.damage import HEADER, Signed
 from tests.chaos.fuzz.kept import files_of, put
@@ -147,10 +148,14 @@ def test_nothing_is_removed_through_a_link(
     assert sorted(elsewhere.rglob("*")) == before
 
 
-@pytest.mark.parametrize("path", ["nowhere://named/checkpoint", ":"])
-def test_a_location_that_is_no_path_is_refused(path: str) -> None:
+@pytest.mark.parametrize("path", ["nowhere://named/checkpoint", ":", "file://named:late"])
+def test_a_location_that_is_no_path_is_refused(spark: SparkSession, path: str) -> None:
     """By everything that takes one."""
+    rows = spark.readStream.format("rate").load()
+    window = et.window(rows).event_time("timestamp", et.WatermarkPolicies.max_event_time())
+    window = window.tumbling("1m").agg(F.count("*").alias("n"))
     for call in (
+        lambda of: et.read_state(of, window),
         et.read_checkpoint,
         et.read_late,
         et.completeness,

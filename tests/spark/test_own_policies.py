@@ -259,7 +259,7 @@ def test_one_of_a_jar(tmp_path: Path) -> None:
     assert [failed in line for line in said] == [True, True, *[False] * (len(said) - 2)]
     for part, line in zip(
         [
-            "The policy throwing failed: dueAt failed with java.lang.IllegalStateException: unlucky",
+            "The policy throwing failed: dueAt failed with java.lang.IllegalStateException: unl",
             "The last report is of batch",
             "The calls of the policy throwing in a batch took more than 1s",
             "'limitless'; allowed are with_fixed_lag, ",

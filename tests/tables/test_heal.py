@@ -12,6 +12,7 @@ from eventtide.tables import heal, prove
 from eventtide.tables._merge import merge
 from pyspark.sql import functions as F  # noqa: N812 - PySpark's own convention
 
+from tests.spark.window_runs import settings
 from tests.tables.conftest import each_table, some_table
 from tests.tables.healed import (
     Job,
@@ -116,6 +117,60 @@ def test_sessions_that_a_row_on_time_has_merged_are_one(
     assert proof, str(proof)
     [session] = spark.table(job.table).where("device = 'a'").collect()
     assert session.n == 2
+
+
+def late_sessions(events: DataFrame) -> WindowBuilder:
+    """Return sessions that wait for late rows, and have one result each."""
+    return sessions(events).allowed_lateness("20s")
+
+
+@some_table
+@pytest.mark.parametrize(
+    ("window", "defaults"),
+    [(late_sessions, {}), (sessions, {"spark.eventtide.allowedLateness": "20s"})],
+)
+def test_a_session_is_open_during_its_allowed_lateness(
+    spark: SparkSession,
+    tmp_path: Path,
+    table: Table,
+    window: Callable[[DataFrame], WindowBuilder],
+    defaults: dict[str, str],
+) -> None:
+    """Late rows join it with a written one, but the query has not written it yet."""
+    with settings(spark, defaults):
+        job = Job(spark, tmp_path / table, table, window)
+        job.add([(1, "a")])
+        job.add([(41, "b")])  # the watermark is at 36: closes [1, 5), 20 s after its end
+        job.add([(2, "a"), (5.5, "a"), (9, "a"), (12.5, "a")])  # the last one on time, until 36.5
+        job.heal()
+        proof = job.prove()
+        assert proof, str(proof)
+        job.add([(60, "b")])
+        job.add([(61, "b")])
+        job.heal()
+        proof = job.prove()
+        assert proof, str(proof)
+    [session] = spark.table(job.table).where("device = 'a'").collect()
+    assert session.n == 5
+
+
+def in_one_time(events: DataFrame) -> WindowBuilder:
+    """Return windows in the time of the query, which is said."""
+    return tumbling(events).watermark_scope("global")
+
+
+@some_table
+def test_windows_in_the_time_of_the_query_need_no_late_row_to_be_missed(
+    spark: SparkSession, tmp_path: Path, table: Table
+) -> None:
+    """As without a scope; in the time of keys nothing says that such a window has closed."""
+    job = Job(spark, tmp_path / table, table, in_one_time)
+    job.add([(1, "a"), (2, "b")])
+    job.add([(40, "a")])
+    job.add([(41, "a")])
+    assert job.prove()
+    spark.sql(f"DELETE FROM {job.table} WHERE device = 'b'")  # noqa: S608 - our own table
+    assert job.prove().missing == 1
 
 
 @some_table

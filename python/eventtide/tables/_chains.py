@@ -62,10 +62,14 @@ class Chains:
         return results.select(*self._columns)
 
     def is_closed(self, watermark: datetime) -> Column:
-        """Return whether no row can come to a chain any more, except a late one."""
-        delay = self.window.settings.delay
-        wait = timedelta(microseconds=1 if delay is None else micros("delay", delay) + 1)
-        return F.col(_WINDOW)["end"] + F.lit(wait) <= F.lit(watermark)
+        """Return whether no row can come to a chain any more, except a late one.
+
+        A window with final results only closes after its delay and its allowed lateness.
+        """
+        of = self.window.settings
+        waits = {"delay": of.delay, "allowed_lateness": of.allowed_lateness}
+        wait = sum(micros(name, of) for name, of in waits.items() if of is not None) + 1
+        return F.col(_WINDOW)["end"] + F.lit(timedelta(microseconds=wait)) <= F.lit(watermark)
 
     def rows_of(self, rows: DataFrame, spans: DataFrame) -> DataFrame:
         """Return the rows whose key has a span."""

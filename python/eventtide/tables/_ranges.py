@@ -9,8 +9,6 @@ from pyspark.sql import Column
 from pyspark.sql import functions as F  # noqa: N812 - PySpark's own convention
 
 if TYPE_CHECKING:
-    from datetime import datetime
-
     from pyspark.sql import DataFrame
 
 __all__ = ["within"]
@@ -20,13 +18,19 @@ _MOST_RANGES = 50
 
 def within(time: Column, windows: DataFrame) -> Column:
     """Return whether a time is in one of the windows; their ends are included."""
-    covered = windows.select("window.*").distinct().collect()
+    bounds = (F.unix_micros(F.col("window")[side]).alias(side) for side in ("start", "end"))
+    # Not as datetimes, which have no zone: some of them are two instants, when summer time ends.
+    covered = windows.select(*bounds).distinct().collect()
     ranges = _ranges([(row.start, row.end) for row in covered])
-    parts = [time.between(F.lit(start), F.lit(end)) for start, end in ranges]
+    parts = [time.between(_at(start), _at(end)) for start, end in ranges]
     return reduce(Column.__or__, parts)
 
 
-def _ranges(windows: list[tuple[datetime, datetime]]) -> list[tuple[datetime, datetime]]:
+def _at(micros: int) -> Column:
+    return F.timestamp_micros(F.lit(micros))
+
+
+def _ranges(windows: list[tuple[int, int]]) -> list[tuple[int, int]]:
     """Return the times that windows cover, in few ranges.
 
     Examples
@@ -34,7 +38,7 @@ def _ranges(windows: list[tuple[datetime, datetime]]) -> list[tuple[datetime, da
     >>> _ranges([(5, 6), (1, 3), (2, 4)])
     [(1, 4), (5, 6)]
     """
-    ranges: list[tuple[datetime, datetime]] = []
+    ranges: list[tuple[int, int]] = []
     for start, end in sorted(windows):
         if ranges and start <= ranges[-1][1]:
             ranges[-1] = (ranges[-1][0], max(end, ranges[-1][1]))

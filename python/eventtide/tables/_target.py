@@ -17,7 +17,7 @@ from eventtide.errors import CheckpointError, refused
 from eventtide.observe._checkpoint import read_checkpoint
 from eventtide.observe._location import located
 from eventtide.tables._chains import Chains
-from eventtide.windows._repairing import final_window, late_rule
+from eventtide.windows._repairing import as_built, final_window, late_rule
 from eventtide.windows._shapes import Framed
 from eventtide.windows._unframed import Session
 
@@ -136,10 +136,10 @@ def target(  # noqa: PLR0913 - the arguments of `heal`
     session, checkpoint = located(query, spark, fix)
     if is_query(query):
         _bridge.of(query).await_late_log(query)
-    final = final_window(window)
-    _check_window(window)
-    by_key = window.settings.watermark_scope is not None
-    found = Target(final, checkpoint, source, table, by_key)
+    built = as_built(window, session)
+    final = final_window(built)
+    _check_window(built)
+    found = Target(final, checkpoint, source, table, built.settings.is_by_key)
     _check_windows(session, found)
     _check_time(found.results(found.rows(session)))
     return session, found
@@ -151,7 +151,7 @@ def _check_window(window: WindowBuilder) -> None:
     if of.key_idle_timeout or of.emit or of.late_updates:
         problem = "has windows that close by idleness, or that have several results"
         allowed = "a window that a watermark closes, without triggers"
-    elif of.watermark_scope and not _late_row_is_of_closed(of):
+    elif of.is_by_key and not _late_row_is_of_closed(of):
         problem = "has windows by key that may be open when a row is late"
         allowed = "tumbling windows by key under late_rule('window_closed')"
     else:

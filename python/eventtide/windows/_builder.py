@@ -108,7 +108,7 @@ class WindowBuilder(Framing, Timing, Closing):
         >>> counts.agg(F.count("*").alias("n")).results.columns  # doctest: +SKIP
         ['window', 'n']
         """
-        df, settings = self.df, with_session_defaults(self.settings, self.df)
+        df, settings = self.df, with_session_defaults(self.settings, self.df.sparkSession)
         check(settings)
         time, options, watermark = settings.event_time, settings.to_options(), {}
         if time is not None:
@@ -198,7 +198,7 @@ class WindowBuilder(Framing, Timing, Closing):
         >>> text.splitlines()[0]  # doctest: +SKIP
         'windows of 1m, side by side'
         """
-        settings = with_session_defaults(self.settings, self.df)
+        settings = with_session_defaults(self.settings, self.df.sparkSession)
         return explained(settings, check(settings))
 
     def to_yaml(self) -> str:

@@ -15,7 +15,7 @@ from eventtide.windows._unframed import Session
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from pyspark.sql import DataFrame
+    from pyspark.sql import SparkSession
 
     from eventtide.windows._settings import Settings
 
@@ -24,7 +24,7 @@ __all__ = ["with_session_defaults"]
 _CHOICES = {"profile": get_args(Profile), "late_rule": get_args(LateRule)}
 
 
-def with_session_defaults(settings: Settings, df: DataFrame) -> Settings:
+def with_session_defaults(settings: Settings, session: SparkSession) -> Settings:
     """Return the settings, completed by the session's defaults for this window.
 
     Raises
@@ -35,7 +35,7 @@ def with_session_defaults(settings: Settings, df: DataFrame) -> Settings:
     found: dict[str, str] = {}
     for name in _applicable(settings):
         key = f"spark.eventtide.{camel(name)}"
-        value = df.sparkSession.conf.get(key, None)
+        value = session.conf.get(key, None)
         if getattr(settings, name) is None and value is not None:
             found[name] = _checked(key, value, name)
     return replace(settings, **found)  # type: ignore[arg-type] # as they are checked
@@ -50,10 +50,8 @@ def _applicable(settings: Settings) -> Iterator[str]:
             yield from ("late_rule",) if settings.profile is None else ()
     if not settings.processing_time and settings.late in {None, "log"}:
         yield "late_retention"
-    scope = settings.watermark_scope
-    by_key = scope is not None and scope.name != "global"
     remembers = settings.shape is not None and settings.shape.remembers
-    if settings.key_idle_timeout is not None or by_key or remembers:
+    if settings.key_idle_timeout is not None or settings.is_by_key or remembers:
         yield "heartbeat"
         yield from ("key_ttl",) if settings.key_by else ()
 

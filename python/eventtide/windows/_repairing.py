@@ -14,6 +14,7 @@ from eventtide._text.columns import listed
 from eventtide.errors import refused
 from eventtide.windows._builder import WindowBuilder
 from eventtide.windows._corrections import CHANGED, Corrections
+from eventtide.windows._defaults import with_session_defaults
 from eventtide.windows._event_time import EventTime
 from eventtide.windows._profiles import PROFILES
 from eventtide.windows._shapes import Framed
@@ -22,9 +23,18 @@ from eventtide.windows._unframed import Session
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from pyspark.sql import SparkSession
+
     from eventtide.windows._settings import Settings
 
-__all__ = ["final_window", "late_rule", "may_miss_some", "repair", "without_maximum"]
+__all__ = [
+    "as_built",
+    "final_window",
+    "late_rule",
+    "may_miss_some",
+    "repair",
+    "without_maximum",
+]
 
 _FIX = "et.repair(results, late, window, source=rows)"
 
@@ -93,7 +103,7 @@ def repair(
     for name, rows in {"results": results, "late": late, "source": source}.items():
         _check_batch(name, rows)
     _bridge.of(results, late, source)  # which refuses DataFrames of two kinds of session
-    final = final_window(window)
+    final = final_window(as_built(window, source.sparkSession))
     new = final.over(source).results
     _check_columns(results, new.columns)
     spans = without_maximum(final).agg(F.count("*").alias("_eventtide_rows"))
@@ -139,9 +149,14 @@ def late_rule(settings: Settings, shape: Framed) -> str:
     return settings.late_rule or PROFILES[settings.profile or shape.profile].late
 
 
+def as_built(window: WindowBuilder, session: SparkSession) -> WindowBuilder:
+    """Return the window with the session's defaults, as its query has it."""
+    of_type("window", window, WindowBuilder, "a window from et.window", _FIX)
+    return replace(window, settings=with_session_defaults(window.settings, session))
+
+
 def final_window(window: WindowBuilder) -> WindowBuilder:
     """Return the same window with final results only and without a watermark."""
-    of_type("window", window, WindowBuilder, "a window from et.window", _FIX)
     time = window.settings.event_time
     if time is None:
         problem, allowed = "does not name its event time", "a window with event_time(column)"

@@ -106,6 +106,11 @@ class Settings:
         return options | {name: "true" for name in _FLAGS if getattr(self, name)}
 
     @property
+    def is_by_key(self) -> bool:
+        """Whether keys, or groups of keys, have their own watermark."""
+        return self.watermark_scope is not None and self.watermark_scope.name != "global"
+
+    @property
     def condition(self) -> str | Column | None:
         """The condition of a trigger, None without one."""
         values = (trigger.value for trigger in self.emit if trigger.name == "when")

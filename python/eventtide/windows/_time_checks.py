@@ -44,7 +44,7 @@ def _check_processing_time(settings: Settings) -> None:
             allowed, fix = f"{name} with an event time", ".event_time('ts') in its place"
             shown = getattr(value, "handler", value)
             raise refused(name, shown, problem, allowed=allowed, fix=fix)
-    if scope is not None and scope.name != "global":
+    if scope is not None and settings.is_by_key:
         problem = "requires several watermarks, and with processing_time() there is one clock"
         allowed, fix = "'key' or columns with an event time", "remove watermark_scope"
         raise refused("watermark_scope", scope.written, problem, allowed=allowed, fix=fix)
@@ -56,7 +56,7 @@ def _check_processing_time(settings: Settings) -> None:
 
 def _check_scope(settings: Settings) -> None:
     scope = settings.watermark_scope
-    if scope is None or scope.name == "global":
+    if scope is None or not settings.is_by_key:
         return
     if scope.name == "group" and not settings.key_by:
         problem = "requires keys, and there are none"
@@ -80,8 +80,7 @@ def _check_rows_at_once(settings: Settings) -> None:
 
 
 def _check_silence(settings: Settings) -> None:
-    scope = settings.watermark_scope
-    if settings.key_idle_timeout is not None or (scope is not None and scope.name != "global"):
+    if settings.key_idle_timeout is not None or settings.is_by_key:
         return
     if settings.shape is not None and settings.shape.remembers:
         return  # keys without open windows have state, such as their number of rows

@@ -74,12 +74,15 @@ class Statements:
         put(files_of(KEPT), self._checkpoint)
 
     def use(self, text: str) -> None:
-        """Analyze a statement; run it if its rows are there."""
+        """Analyze a statement; run it if its rows are there.
+
+        They stay in the JVM: Python has no years before 1.
+        """
         spark = classic()
         with et.named_errors():
             rows = spark.sql(self._put(text).replace(CHECKPOINT, str(self._checkpoint)))
             if not rows.isStreaming:
-                rows.limit(3).collect()
+                rows.limit(3).write.format("noop").mode("overwrite").save()
 
 
 def views() -> None:

@@ -32,7 +32,7 @@ private[spark] object WindowState {
     SessionValidator.installed(session)
     StateStoreValidator.rocksDb(session)
     val conf = session.sessionState.newHadoopConf()
-    val root = CheckpointPath.read(checkpoint)
+    val root = CheckpointPath.root(checkpoint, conf)
     def missing = throw EventtideException("STATE_MISSING", "root" -> checkpoint)
 
     val node = WindowAggregate.allIn(results.queryExecution.analyzed).headOption.getOrElse {
