@@ -273,9 +273,8 @@ def _appended(settings: Mapping[str, object], key: str, entry: str) -> str:
 
 def _startup_settings() -> dict[str, str]:
     """Return the settings that Spark would start with, which must not be overwritten."""
-    arguments = shlex.split(os.environ.get("PYSPARK_SUBMIT_ARGS", ""))
     settings = _defaults_file()
-    for option, value in pairwise(arguments):
+    for option, value in pairwise(_arguments(os.environ.get("PYSPARK_SUBMIT_ARGS", ""))):
         if option == "--jars":
             _check_jars(value)
             settings[JARS] = value
@@ -288,6 +287,27 @@ def _startup_settings() -> dict[str, str]:
             if value.startswith(f"{JARS}="):
                 _check_jars(settings[JARS])
     return settings
+
+
+def _arguments(text: str) -> list[str]:
+    """Split arguments of spark-submit, which takes a value after a space or an equals sign.
+
+    Examples
+    --------
+    >>> _arguments("--jars=a.jar --conf spark.x=1 job.py")
+    ['--jars', 'a.jar', '--conf', 'spark.x=1', 'job.py']
+    """
+    try:
+        words = shlex.split(text)
+    except ValueError as error:
+        problem = f"PYSPARK_SUBMIT_ARGS is {text!r}, which cannot be split: {error}."
+        raise unready(problem, "Close the quotes in PYSPARK_SUBMIT_ARGS.") from None
+    parts = (re.fullmatch(r"(--[^=]+)=(.+)", word, re.DOTALL) for word in words)
+    return [
+        one
+        for word, part in zip(words, parts, strict=True)
+        for one in (part.groups() if part else [word])
+    ]
 
 
 def _check_jars(jars: str) -> None:

@@ -175,7 +175,25 @@ def test_what_spark_would_start_with_is_kept(
     }
 
 
-@pytest.mark.parametrize("option", ["--jars ", "--conf spark.jars="])
+@pytest.mark.usefixtures("jar")
+@pytest.mark.parametrize("option", ["--conf ", "--conf=", "-c "])
+def test_extensions_among_the_arguments_are_kept(
+    monkeypatch: pytest.MonkeyPatch, option: str
+) -> None:
+    """Spark-submit takes an equals sign too; it would prefer the builder's extensions."""
+    monkeypatch.setenv("PYSPARK_SUBMIT_ARGS", f"{option}spark.sql.extensions=z.W pyspark-shell")
+    assert configured()[EXTENSIONS] == f"z.W,{EXTENSION}"
+
+
+@pytest.mark.usefixtures("jar")
+def test_arguments_with_an_open_quote_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """By name, before PySpark fails at the same."""
+    monkeypatch.setenv("PYSPARK_SUBMIT_ARGS", "--conf 'spark.x=1 pyspark-shell")
+    with pytest.raises(SetupError, match="No closing quotation"):
+        configured()
+
+
+@pytest.mark.parametrize("option", ["--jars ", "--jars=", "--conf spark.jars="])
 def test_jars_among_the_arguments_must_have_ours(
     jar: str, monkeypatch: pytest.MonkeyPatch, option: str
 ) -> None:
