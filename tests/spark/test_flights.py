@@ -56,9 +56,9 @@ def test_every_row_is_in_a_window_or_late_and_the_page_has_it_all(
     stock, hindsight, by_lull, by_band, by_airport = measured[:5]
     assert stock.late_share > 0.1
     assert len(hindsight.late) == len(by_band.late)
-    waits = f"half of them would wait {hindsight.delay(0.5)} hours for their result"
-    shorter = f"With a watermark for each airport they wait {by_airport.delay(0.5)} hours."
-    assert f"{waits}, as they do with the bands. {shorter}" in README
+    waits = f"half of the rows then wait {hindsight.delay(0.5)} hours for their result"
+    shorter = f"With a watermark for each airport, they wait {by_airport.delay(0.5)} hours."
+    assert f"{waits}, as with the bands. {shorter}" in README
     assert by_band.delay(0.5) == hindsight.delay(0.5)
     assert by_airport.delay(0.9) < by_band.delay(0.9)
     assert max(m.late_share for m in (by_lull, by_band, by_airport)) < 0.01

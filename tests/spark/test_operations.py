@@ -114,10 +114,12 @@ def test_a_timeline_is_one_page(at_hand: Path, here: Callable[..., Any]) -> None
     """Of a query that runs; a folder without a checkpoint is refused."""
     with Script(windowed, EVENTS) as script:
         script.rows(ROWS)
-        done = here("timeline", script.checkpoint, "--out", "page.html")
+        done = here("timeline", script.checkpoint, "--out", "page[b].html")
+        nowhere = here("timeline", script.checkpoint, "--out", "nowhere/page.html")
     assert done.exit_code == 0
-    assert done.stdout == f"Open {at_hand / 'page.html'} in a browser.\n"
-    assert (at_hand / "page.html").read_text("utf-8").startswith("<!doctype html>")
+    assert done.stdout == f"Open {at_hand / 'page[b].html'} in a browser.\n"
+    assert (at_hand / "page[b].html").read_text("utf-8").startswith("<!doctype html>")
+    assert (nowhere.exit_code, "does not exist" in nowhere.output) == (2, True)
     assert "[CHECKPOINT_EMPTY]" in str(here("timeline", "nowhere").exception)
 
 

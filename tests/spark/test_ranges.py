@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from typing import TYPE_CHECKING
 
 import pytest
@@ -10,35 +9,23 @@ from eventtide.tables._ranges import within
 from pyspark.sql import functions as F  # noqa: N812 - PySpark's own convention
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from pyspark.sql import SparkSession
 
-MIDNIGHT = "2025-10-26T00:00:00Z"  # an hour before the clocks of Berlin go back
+FIVE = "2025-11-02T05:00:00Z"  # an hour before the clocks of New York go back
 
 
-@pytest.fixture
-def berlin(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Run this process in a zone with summer time."""
-    monkeypatch.setenv("TZ", "Europe/Berlin")
-    time.tzset()
-    yield
-    monkeypatch.undo()
-    time.tzset()
-
-
-@pytest.mark.usefixtures("berlin")
+@pytest.mark.usefixtures("new_york")
 @pytest.mark.parametrize(("first", "last"), [(0, 180), (0, 120), (-60, 60), (10, 20), (60, 120)])
 def test_it_has_each_row_of_the_hour_that_comes_twice(
     spark: SparkSession, first: int, last: int
 ) -> None:
-    """Minutes from midnight in UTC: two hours have the same local time."""
-    at = F.lit(MIDNIGHT).cast("timestamp") + F.make_dt_interval(mins=F.col("id").cast("int"))
+    """Minutes from five o'clock in UTC: two hours have the same local time."""
+    at = F.lit(FIVE).cast("timestamp") + F.make_dt_interval(mins=F.col("id").cast("int"))
     minutes = spark.range(-120, 240, 10).select("id", at.alias("ts"))
     bounds = {"start": first, "end": last}
     window = F.struct(
         *(
-            F.expr(f"'{MIDNIGHT}' :: timestamp + INTERVAL {of} MINUTES").alias(name)
+            F.expr(f"'{FIVE}' :: timestamp + INTERVAL {of} MINUTES").alias(name)
             for name, of in bounds.items()
         )
     )

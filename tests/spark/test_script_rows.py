@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from datetime import date, datetime, timedelta, timezone
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
@@ -17,8 +16,6 @@ from pyspark.sql import Row
 from pyspark.sql import functions as F  # noqa: N812 - PySpark's own convention
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from pyspark.sql import DataFrame, SparkSession
 
 NOON = datetime(2024, 1, 1, 12, 0, 0, 7, tzinfo=timezone.utc)
@@ -101,16 +98,6 @@ def test_a_value_of_another_type_is_refused(
     """As PySpark does, with its column."""
     with pytest.raises(error, match="n"):
         _jvm.local_rows(spark, [row], row_type("n int not null"))
-
-
-@pytest.fixture
-def new_york(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Let the machine be in New York."""
-    monkeypatch.setenv("TZ", "America/New_York")
-    time.tzset()
-    yield
-    monkeypatch.undo()
-    time.tzset()
 
 
 @pytest.mark.usefixtures("new_york")

@@ -226,13 +226,15 @@ def units_in(text: str) -> list[tuple[str, str]]:
 
 
 def in_words(length: int) -> str:
-    """Return microseconds as text that `micros` parses.
+    """Return microseconds as text, which `micros` parses if they are not negative.
 
     Examples
     --------
-    >>> in_words(5_400_000_000), in_words(250_000), in_words(0)
-    ('1h 30m', '250ms', '0s')
+    >>> in_words(5_400_000_000), in_words(250_000), in_words(0), in_words(-90_000_000)
+    ('1h 30m', '250ms', '0s', '-1m 30s')
     """
+    if length < 0:
+        return f"-{in_words(-length)}"
     words = []
     for size, (unit, *_) in _UNITS[1:]:  # days are more readable than weeks
         count, length = divmod(length, size)

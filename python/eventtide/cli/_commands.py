@@ -135,13 +135,18 @@ def timeline(  # noqa: PLR0913 - options
     """
     if rows and not (event_time and arrival):
         raise typer.BadParameter("--rows needs --event-time and --arrival.")
+    if out.is_dir() or not out.parent.is_dir():
+        problem = "is a folder" if out.is_dir() else "is in a folder that does not exist"
+        raise typer.BadParameter(f"--out={str(out)!r} {problem}; name a file in a folder.")
     console = Console()
     with session(console, conf) as spark:
         drawn = None
         if rows and event_time and arrival:
             drawn = sample(read(spark, rows, file_format), event_time, arrival)
         out.write_text(_jvm.timeline(spark, checkpoint, drawn), encoding="utf-8")
-    console.print(f"Open {out.resolve()} in a browser.", soft_wrap=True, highlight=False)
+    console.print(
+        f"Open {out.resolve()} in a browser.", soft_wrap=True, highlight=False, markup=False
+    )
 
 
 @app.command("clean-late")

@@ -56,9 +56,7 @@ def _as_text(value: object) -> str:
     if isinstance(value, datetime):
         return value.isoformat()
     if isinstance(value, timedelta):
-        return ("-" if value < timedelta() else "") + in_words(
-            abs(value) // timedelta(microseconds=1)
-        )
+        return in_words(value // timedelta(microseconds=1))
     raise TypeError(f"{value!r} has no form in JSON")
 
 

@@ -69,10 +69,9 @@ private[window] final case class WindowTaskSpec(
   /** Whether keys whose processing-time timers are due are visited without input rows. While the
     * clock is held, they cannot become idle, so they would be read and written in each batch.
     */
-  val visitsOverdue: Boolean =
-    hasProcessingTimers && (batch.isCredited || settings.triggers.exists(
-      _.trigger.every.isDefined
-    ))
+  val visitsOverdue: Boolean = hasProcessingTimers && (batch.isCredited || firesByClock)
+
+  private def firesByClock: Boolean = settings.triggers.exists(_.trigger.every.isDefined)
 
   /** Whether rows are processed one by one as they arrive. */
   def isRealTime: Boolean =
