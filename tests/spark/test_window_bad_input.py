@@ -64,6 +64,14 @@ def tens(events: DataFrame) -> WindowBuilder:
         (lambda: F.col("text").alias("copy"), "NOT_AN_AGGREGATE"),
         (lambda: F.count_distinct("id"), "DISTINCT_AGGREGATE"),
         (lambda: F.sum_distinct("id") + 1, "DISTINCT_AGGREGATE"),
+        (lambda: F.sum("id") + F.rand(), "RESULT_NOT_DETERMINISTIC"),
+        (
+            lambda: F.expr("slice(shuffle(collect_list(id)), 1, 10)"),
+            "RESULT_NOT_DETERMINISTIC",
+        ),
+        (lambda: F.sum("id") + F.spark_partition_id(), "RESULT_NOT_DETERMINISTIC"),
+        (lambda: F.expr("concat(max(id), uuid())"), "RESULT_NOT_DETERMINISTIC"),
+        (lambda: F.expr("count(*) * uniform(0, 1)"), "RESULT_NOT_DETERMINISTIC"),
     ],
 )
 def test_what_is_no_aggregate_of_a_window_is_refused(
@@ -94,24 +102,6 @@ def test_a_python_function_of_aggregates_belongs_to_the_results(rate: DataFrame)
     with pytest.raises(et.errors.InvalidArgumentError, match="PYTHON_OVER_AGGREGATE"):
         _ = tens(rate).agg(function(F.sum("id")).alias("n")).results
     assert tens(rate).agg(F.sum(function("id")).alias("n")).results.columns == ["window", "n"]
-
-
-@pytest.mark.parametrize(
-    "result",
-    [
-        lambda: F.sum("id") + F.rand(),
-        lambda: F.expr("slice(shuffle(collect_list(id)), 1, 10)"),
-        lambda: F.sum("id") + F.spark_partition_id(),
-        lambda: F.expr("concat(max(id), uuid())"),
-        lambda: F.expr("count(*) * uniform(0, 1)"),
-    ],
-)
-def test_a_result_has_the_same_value_each_time(
-    rate: DataFrame, result: Callable[[], Column]
-) -> None:
-    """Spark would fail in the tasks, or give each partition the same values."""
-    with pytest.raises(et.errors.InvalidArgumentError, match="RESULT_NOT_DETERMINISTIC"):
-        _ = tens(rate).agg(result().alias("n")).results
 
 
 def test_an_aggregate_may_depend_on_the_order_of_rows(rate: DataFrame) -> None:

@@ -30,10 +30,19 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+    from eventtide.tables import Proof
     from eventtide.windows import WindowBuilder
     from pyspark.sql import DataFrame, SparkSession
 
     from tests.spark.tables import Table
+
+
+def healed(job: Job) -> Proof:
+    """Run a cycle, and return the proof that the table is right."""
+    job.heal()
+    proof = job.prove()
+    assert proof, str(proof)
+    return proof
 
 
 @each_table
@@ -57,9 +66,7 @@ def test_after_a_cycle_the_table_equals_the_batch_query(
     for part in parts(seed=3):
         job.add(part)
         wrong += not job.prove()
-        job.heal()
-        proof = job.prove()
-        assert proof, str(proof)
+        proof = healed(job)
     assert wrong > 1
     assert proof.equal > 5
 
@@ -93,9 +100,7 @@ def test_a_late_row_waits_until_its_session_has_closed(
     job.add([(40, "b")])
     job.add([(41, "b")])
     assert not job.prove()
-    job.heal()
-    proof = job.prove()
-    assert proof, str(proof)
+    healed(job)
     starts = spark.table(job.table).where("device = 'a'").select("window.start", "n")
     assert sorted(row.n for row in starts.collect()) == [1, 4]
 
@@ -112,9 +117,7 @@ def test_sessions_that_a_row_on_time_has_merged_are_one(
     job.add([(4.5, "a"), (30, "b")])  # alone until 8.5, above the watermark of 5.5
     job.add([(40, "b")])
     assert not job.prove()
-    job.heal()
-    proof = job.prove()
-    assert proof, str(proof)
+    healed(job)
     [session] = spark.table(job.table).where("device = 'a'").collect()
     assert session.n == 2
 
@@ -142,14 +145,10 @@ def test_a_session_is_open_during_its_allowed_lateness(
         job.add([(1, "a")])
         job.add([(41, "b")])  # the watermark is at 36: closes [1, 5), 20 s after its end
         job.add([(2, "a"), (5.5, "a"), (9, "a"), (12.5, "a")])  # the last one on time, until 36.5
-        job.heal()
-        proof = job.prove()
-        assert proof, str(proof)
+        healed(job)
         job.add([(60, "b")])
         job.add([(61, "b")])
-        job.heal()
-        proof = job.prove()
-        assert proof, str(proof)
+        healed(job)
     [session] = spark.table(job.table).where("device = 'a'").collect()
     assert session.n == 5
 

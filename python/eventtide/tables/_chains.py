@@ -66,9 +66,9 @@ class Chains:
 
         A window with final results only closes after its delay and its allowed lateness.
         """
-        of = self.window.settings
-        waits = {"delay": of.delay, "allowed_lateness": of.allowed_lateness}
-        wait = sum(micros(name, of) for name, of in waits.items() if of is not None) + 1
+        settings = self.window.settings
+        lengths = {"delay": settings.delay, "allowed_lateness": settings.allowed_lateness}
+        wait = 1 + sum(micros(name, of) for name, of in lengths.items() if of is not None)
         return F.col(_WINDOW)["end"] + F.lit(timedelta(microseconds=wait)) <= F.lit(watermark)
 
     def rows_of(self, rows: DataFrame, spans: DataFrame) -> DataFrame:
