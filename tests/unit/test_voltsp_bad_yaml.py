@@ -50,6 +50,8 @@ Case = tuple[str, type[EventtideError], str, str, str]
 CASES: dict[str, list[Case]] = {
     "version: 1": [
         ("version: 2", A, "line 1, version: 2 is unknown", "1", "version: 1"),
+        ("version: true", A, "line 1, version: True is unknown", "1", "version: 1"),
+        ("version: 1.0", A, "line 1, version: 1.0 is unknown", "1", "version: 1"),
         ("version: '1'", A, "line 1, version: '1' is unknown", "1", "version: 1"),
         ("{", A, "line 3: cannot be read as YAML", *NO_YAML),
     ],
@@ -139,10 +141,11 @@ CASES: dict[str, list[Case]] = {
         ("5: 1h", T, "line 5: a key is not text", "names", "quotes"),
         ("windowSpan: '1h", A, "line", *NO_YAML),
         ("windowSpan: !x 1h", A, "line 5: cannot be read as YAML", *NO_YAML),
-        ("windowSpan: 2024-13-01", A, "line 5: cannot be read as YAML: month", *NO_YAML),
+        ("windowSpan: 2024-13-01", D, "line 5, windowSpan: '2024-13-01' cannot", "text", "5s"),
         ("windowSpan: !!int ''", A, "line 5: cannot be read as YAML: '' is not of", *NO_YAML),
         ("windowSpan: !!bool x", A, "line 5: cannot be read as YAML: 'x' is not of", *NO_YAML),
-        ("windowSpan: !!timestamp x", A, "line 5: cannot be read as YAML: 'x'", *NO_YAML),
+        ("windowSpan: !!timestamp x", D, "line 5, windowSpan: 'x' cannot be", "text", "5s"),
+        ("windowSpan: 0100", A, "line 5: '0100' is another number", "decimal numbers", "quotes"),
         ('"\\ud800": 1h', A, "line 5: cannot be read as YAML: 'utf-8' codec", *NO_YAML),
         ("<<: {}", A, "line 5: cannot be read as YAML", *NO_YAML),
     ],

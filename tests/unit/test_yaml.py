@@ -264,6 +264,31 @@ def test_a_key_that_yaml_takes_for_a_flag_is_text() -> None:
     assert et.policies.from_yaml(text) == policy
 
 
+@pytest.mark.parametrize("number", ["0100", "-0100", "1:30", "1_000", "1_0.5"])
+def test_numbers_that_differ_between_versions_of_yaml_are_refused(number: str) -> None:
+    """An octal number, one to the base of sixty, grouped digits: readers do not agree on them."""
+    with pytest.raises(InvalidArgumentError, match=f"^line 2: '{number}' is another number in"):
+        et.from_yaml(f"tumbling: 1m\nmax_rows_per_batch: {number}")
+    assert et.from_yaml(f"tumbling: 1m\nlate_to: '{number}'").settings.late_to == number
+
+
+@pytest.mark.parametrize("origin", ["2024-04-01", "2024-04-01T06:00:00Z", "2024-04-01 06:00:00"])
+def test_a_time_needs_no_quotes(origin: str) -> None:
+    """It is the text that stands there."""
+    window = et.window().tumbling("1 day").origin(origin)
+    assert repr(et.from_yaml(f"tumbling: 1 day\norigin: {origin}")) == repr(window)
+    assert et.from_yaml(window.to_yaml()).settings.origin == origin
+
+
+def test_text_and_numbers_of_numpy_are_written_as_plain_ones() -> None:
+    """Their classes derive from those of Python, which PyYAML does not look at."""
+    numpy = pytest.importorskip("numpy")
+    text = et.window().key_by(numpy.str_("site")).tumbling(numpy.str_("1h")).to_yaml()
+    assert text == "key_by:\n- site\ntumbling: 1h\n"
+    policy = WatermarkPolicies.with_late_target(numpy.float64(0.01))
+    assert policy.to_yaml() == "name: with_late_target\ntarget: 0.01\n"
+
+
 def test_names_of_substreams_are_written_whatever_they_are_in() -> None:
     """A set, the keys of a dict, a generator."""
     lag = WatermarkPolicies.with_fixed_lag("5s")

@@ -45,7 +45,9 @@ def dump(data: object) -> str:
     """Return plain data as a document, with its keys in their order."""
     with extra():
         import yaml  # noqa: PLC0415 - an extra
-    return yaml.safe_dump(data, sort_keys=False, width=100, allow_unicode=True)
+
+        from eventtide._yaml.dumper import Dumper  # noqa: PLC0415 - needs it
+    return yaml.dump(data, Dumper=Dumper, sort_keys=False, width=100, allow_unicode=True)
 
 
 @contextmanager

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -17,6 +18,10 @@ if TYPE_CHECKING:
     from eventtide.errors import EventtideError
 
 __all__ = ["Document", "parse"]
+
+_TIME = "tag:yaml.org,2002:timestamp"
+_NUMBERS = ("tag:yaml.org,2002:int", "tag:yaml.org,2002:float")
+_OLD_NUMBER = re.compile(r"[-+]?0\d|.*[:_]")  # octal, of base sixty, or with grouped digits
 
 
 @dataclass(frozen=True)
@@ -77,11 +82,17 @@ class _Reader:
 
     def _scalar(self, node: yaml.ScalarNode) -> object:
         line = node.start_mark.line + 1
+        if node.tag == _TIME:  # text to the settings that are times
+            return node.value
+        if node.tag in _NUMBERS and _OLD_NUMBER.match(node.value):
+            problem = f"{short(node.value)} is another number in YAML 1.1 than in YAML 1.2"
+            allowed, fix = "decimal numbers", "a decimal number, or quotes around text"
+            raise refused_at(line, "", None, problem, allowed=allowed, fix=fix)
         try:
             value = self._loader.construct_object(node)
             if isinstance(value, str):
                 value.encode("utf-8")
-        except ValueError as error:  # a date that does not exist, half of a surrogate pair
+        except ValueError as error:  # half of a surrogate pair
             raise _refused(line, str(error)) from None
         except (AttributeError, LookupError):  # what PyYAML raises for a value of another type
             kind = node.tag.rpartition(":")[2]

@@ -10,7 +10,7 @@ from difflib import get_close_matches
 from types import MappingProxyType
 from typing import Annotated, Any, ClassVar, Literal, TypeAlias
 
-from pydantic import BaseModel, ConfigDict, Field, WithJsonSchema, model_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema, model_validator
 
 from eventtide._text.names import camel
 from eventtide.errors import ArgumentTypeError, InvalidArgumentError, refused
@@ -40,6 +40,15 @@ _TRIGGERS = {
         ),
     ]
 }
+
+
+
+def _whole(value: object) -> object:
+    """Reject ``true`` and ``1.0``, which Python takes for 1."""
+    if type(value) is not int:
+        raise ValueError(value)
+    return value
+
 
 _Text: TypeAlias = Annotated[Any, WithJsonSchema({"type": "string"})]
 _Length: TypeAlias = Annotated[Any, WithJsonSchema({"type": "string", "examples": ["5s", "1h"]})]
@@ -233,7 +242,7 @@ class Pipeline(Emitter):
             "sink": "et.voltsp.from_yaml(text).over(df).results.writeStream",
         }
     )
-    version: Literal[1] = 1
+    version: Annotated[Literal[1], BeforeValidator(_whole)] = 1
     """The version of the document format."""
     name: Annotated[str, Field(strict=True)] = ""
     """A name for readers of the document; the name of a query is set by its writer."""
