@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from contextlib import contextmanager
+from dataclasses import replace
 from datetime import datetime, timedelta, timezone
 from typing import TYPE_CHECKING, Any
 
@@ -21,7 +22,7 @@ from eventtide.testing import Script
 from pyspark.sql import functions as F  # noqa: N812 - PySpark's own convention
 
 from tests.spark.queries import at
-from tests.spark.window_runs import scripted
+from tests.spark.window_runs import scripted, settings
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -62,6 +63,16 @@ def test_a_lab_by_hand(spark: SparkSession) -> None:
     assert none.code == "et.WatermarkPolicies.with_fixed_lag(lag='0s')"
     assert "key_by('device').tumbling('10s'): 6 rows" in str(lab)
     assert "* with_fixed_lag(lag='0s')" in str(lab)
+
+
+def test_windows_have_the_defaults_of_the_session(spark: SparkSession) -> None:
+    """As in a query; the points have the windows as they were given."""
+    lags = [WatermarkPolicies.with_fixed_lag("0s")]
+    given = et.lab(recorded(spark), policies=lags, windows=[TENS.delay("5s")], **TIMES).points[0]
+    with settings(spark, {"spark.eventtide.delay": "5s"}):
+        (point,) = et.lab(recorded(spark), policies=lags, windows=[TENS], **TIMES).points
+    assert replace(given, window=TENS) == point
+    assert point.late == 0
 
 
 @pytest.mark.parametrize("lag", ["0s", "7s"])
@@ -172,6 +183,7 @@ def test_a_chart(spark: SparkSession) -> None:
         ({"windows": TENS}, InvalidArgumentError, "not a list"),
         ({"windows": ["1h"]}, ArgumentTypeError, "windows.0."),
         ({"windows": [et.window()]}, InvalidArgumentError, "has no kind"),
+        ({"windows": [TENS.origin("2024-01-01")]}, InvalidArgumentError, "has no time zone"),
         ({"windows": [et.window().session("5s")]}, InvalidArgumentError, "LAB_WINDOW"),
         ({"windows": [TENS.watermark_scope("key")]}, InvalidArgumentError, "LAB_WINDOW"),
         (

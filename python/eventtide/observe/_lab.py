@@ -20,6 +20,8 @@ from eventtide.observe._lab_progress import shown_progress
 from eventtide.observe._lab_result import Lab, LabPoint
 from eventtide.policies import PolicyOrRules, WatermarkPolicies, WatermarkPolicy
 from eventtide.windows import WindowBuilder, window
+from eventtide.windows._checks import check_shape
+from eventtide.windows._defaults import with_session_defaults
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -65,8 +67,9 @@ def lab(  # noqa: PLR0913 - keywords, most with defaults
         The policies to try; a mapping is one by substream. By default fixed lags from none to 30
         days, up to the first one that loses no row.
     windows : list of WindowBuilder, optional
-        Tumbling, sliding or cumulative windows without rows, in the time of the query. Their keys
-        count for the state. By default ``et.window().tumbling("1m")``.
+        Tumbling, sliding or cumulative windows without rows, which the watermark of the query
+        closes. Their keys count for the state. The defaults of the session apply to them. By
+        default ``et.window().tumbling("1m")``.
     substream, substream_idle_timeout, substream_ttl
         As for `with_watermark`, for all policies. Without `substream`, all rows are one.
     every : str or timedelta
@@ -166,8 +169,7 @@ def _windows(windows: Iterable[WindowBuilder] | None) -> list[WindowBuilder]:
     found = list(windows)
     for i, one in enumerate(found):
         of_type(f"windows[{i}]", one, WindowBuilder, allowed, fix)
-        if one.settings.shape is None:
-            raise refused(f"windows[{i}]", one, "has no kind", allowed=allowed, fix=fix)
+        check_shape(one.settings)
     if not found:
         raise refused("windows", found, "is empty", allowed=allowed, fix=fix)
     return found
@@ -180,8 +182,9 @@ def _replayed(
     options: dict[str, str],
     parts: Sequence[str | Column],
 ) -> DataFrame:
-    lists = {"substream": parts, "keys": one.settings.key_by}
-    request = Request.of("lab", {**one.settings.to_options(), **options}, None, lists)
+    settings = with_session_defaults(one.settings, rows.sparkSession)
+    lists = {"substream": parts, "keys": settings.key_by}
+    request = Request.of("lab", {**settings.to_options(), **options}, None, lists)
     found = _bridge.of(rows).requested(rows, request)
     return found.withColumn("window", F.lit(position))
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from eventtide.windows._settings import Settings
     from eventtide.windows._shapes import Shape
 
-__all__ = ["check"]
+__all__ = ["check", "check_shape"]
 
 _KINDS = (
     "tumbling(size), sliding(size, every=...), cumulate(size, step=...), session(gap) or"
@@ -37,9 +37,7 @@ def check(settings: Settings) -> Shape:
     InvalidArgumentError
         The first invalid setting, with a suggested fix.
     """
-    shape = settings.shape
-    if shape is None:
-        raise refused("window", None, "has no kind", allowed=_KINDS, fix=".tumbling('1m')")
+    shape = check_shape(settings)
     if settings.agg and settings.execution is not None:
         problem = f"cannot be combined with {settings.execution!r}"
         allowed, fix = "agg(...) or execute(...), one of the two", "remove agg"
@@ -47,15 +45,34 @@ def check(settings: Settings) -> Shape:
     if not settings.agg and settings.execution is None:
         allowed, fix = "one aggregate or more", ".agg(F.count('*').alias('n'))"
         raise refused("agg", None, "is missing", allowed=allowed, fix=fix)
+    _check_lateness(settings)
+    check_time(settings)
+    check_results(settings)
+    return shape
+
+
+def check_shape(settings: Settings) -> Shape:
+    """Reject a missing kind of window, and sizes and starts that contradict each other.
+
+    Returns
+    -------
+    Shape
+        The kind of window.
+
+    Raises
+    ------
+    InvalidArgumentError
+        The first invalid setting, with a suggested fix.
+    """
+    shape = settings.shape
+    if shape is None:
+        raise refused("window", None, "has no kind", allowed=_KINDS, fix=".tumbling('1m')")
     if isinstance(shape, Framed):
         _check_calendar(settings, shape)
         _check_offset(settings, shape)
         _check_origin(settings)
     else:
         _check_unframed(settings, shape)
-    _check_lateness(settings)
-    check_time(settings)
-    check_results(settings)
     return shape
 
 
