@@ -134,6 +134,8 @@ def test_the_advice_is_a_sentence_for_a_share_and_for_a_lag() -> None:
             et.advise(query)
         with pytest.raises(InvalidArgumentError, match="input='web' is unknown"):
             et.lag_curve(query, input="web")
+        with pytest.raises(InvalidArgumentError, match="input=True is unknown"):
+            et.lag_curve(query, input=True)
         with pytest.raises(InvalidArgumentError, match="span='week' has no rows"):
             et.advise(query, lag="30s", span="week")
 

@@ -8,9 +8,10 @@ from random import Random
 from typing import TYPE_CHECKING
 
 import eventtide as et
+import pandas as pd
 import pytest
 from eventtide import WatermarkPolicies
-from eventtide.errors import InvalidArgumentError
+from eventtide.errors import ArgumentTypeError, InvalidArgumentError
 from eventtide.testing import Script
 from pyspark.sql import functions as F  # noqa: N812 - PySpark's own convention
 
@@ -217,6 +218,11 @@ def test_bad_input() -> None:
             et.why(query, ("now", "then"))
         with pytest.raises(InvalidArgumentError, match="has no window 3; it has 1"):
             et.why(query, FIRST, index=3)
+        for bound in ("9999-12-31T23:00:00-05:00", pd.NaT):
+            with pytest.raises(InvalidArgumentError, match="outside the years 1 to 9999"):
+                et.why(query, (f"{at(0)}Z", bound))
+        with pytest.raises(ArgumentTypeError, match="row=5 has type int"):
+            et.why_late(query, 5)  # type: ignore[arg-type]
         with pytest.raises(InvalidArgumentError, match="fits no row"):
             et.why_late(query, "user = 'nobody'")
 

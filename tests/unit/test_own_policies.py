@@ -15,7 +15,7 @@ from eventtide.errors import (
     InvalidArgumentError,
     InvalidDurationError,
 )
-from eventtide.policies import BatchTimes, PythonPolicy
+from eventtide.policies import BatchTimes, FromJar, PythonPolicy
 from eventtide.policies._python import answer
 from eventtide.testing import check_policy
 
@@ -271,3 +271,9 @@ def test_a_policy_of_a_jar_keeps_to_its_own_words(
     allowed = "the name of a CustomPolicyKind" if not values else "parameters other than policy, n"
     make = WatermarkPolicies.from_jar
     assert_refused(lambda: make(name, **values), error, problem, allowed, fix)
+
+
+def test_the_parameters_of_a_policy_of_a_jar_have_names() -> None:
+    """They are a mapping."""
+    call = lambda: FromJar("mine", None)  # type: ignore[arg-type] # noqa: E731
+    assert_refused(call, ArgumentTypeError, "values=None has type NoneType", "names", "FromJar(")

@@ -66,6 +66,13 @@ CASES: list[Case] = [
         "1000",
     ),
     (
+        lambda: config(topology_bolts_tuple_timestamp_max_lag_ms=10**30),
+        A,
+        f"topology.bolts.tuple.timestamp.max.lag.ms={10**30} is out of range",
+        "up to 9223372036854775",
+        "1000",
+    ),
+    (
         lambda: config(topology_bolts_window_length_count=True),
         T,
         "topology.bolts.window.length.count=True has type bool",

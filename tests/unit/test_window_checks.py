@@ -6,6 +6,7 @@ from datetime import date, timedelta
 from typing import TYPE_CHECKING, Any
 
 import eventtide as et
+import pandas as pd
 import pytest
 from eventtide import EventtideError, WatermarkPolicies, WindowBuilder, WindowTrigger
 from eventtide.errors import (
@@ -210,6 +211,7 @@ AT_ONCE: list[tuple[Callable[[Any], object], type[EventtideError], str]] = [
     (lambda w: w.offset("-1s"), InvalidDurationError, "^offset='-1s' is negative"),
     (lambda w: w.origin(7), ArgumentTypeError, "^origin=7 has type int"),
     (lambda w: w.origin(date(2024, 1, 1)), ArgumentTypeError, "^origin=.*has type date"),
+    (lambda w: w.origin(pd.NaT), InvalidArgumentError, "^origin=NaT is not a time"),
     (lambda w: w.origin("noon"), InvalidArgumentError, "^origin='noon' cannot be read as a time"),
     (
         lambda w: w.origin("0001-01-01T00:00:00+02:00"),

@@ -15,6 +15,7 @@ from rich.console import Console
 import eventtide as et
 from eventtide._jvm import JVM_ERRORS, text_of
 from eventtide.cli._stderr import stderr_to
+from eventtide.errors import InvalidArgumentError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -45,16 +46,18 @@ def session(console: Console, conf: list[str] | None) -> Iterator[SparkSession]:
             yield spark
         finally:
             spark.stop()
+    except InvalidArgumentError as error:
+        _fail(str(error), 2)
     except et.EventtideError as error:
-        _fail(str(error))
+        _fail(str(error), 1)
     except JVM_ERRORS as error:  # such as a missing file system
-        _fail(text_of(error))
+        _fail(text_of(error), 1)
 
 
-def _fail(sentence: str) -> NoReturn:
-    """Print an error without a stack trace, and exit with 1."""
+def _fail(sentence: str, code: int) -> NoReturn:
+    """Print an error without a stack trace, and exit."""
     Console(stderr=True, soft_wrap=True).print(sentence, markup=False, highlight=False)
-    raise typer.Exit(1) from None
+    raise typer.Exit(code) from None
 
 
 def _quietly(builder: SparkSession.Builder) -> SparkSession:

@@ -190,7 +190,8 @@ def lag_curve(
 
 
 def _chosen(inputs: tuple[InputProgress, ...], wanted: str | int | None) -> InputProgress:
-    found = [one for one in inputs if wanted in (None, one.name, one.position)]
+    asked = "" if isinstance(wanted, bool) else wanted  # True is 1 for Python
+    found = [one for one in inputs if asked in (None, one.name, one.position)]
     if len(found) == 1:
         return found[0]
     names = ", ".join(repr(one.name or one.position) for one in inputs)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 import time
 from contextlib import contextmanager, suppress
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 __all__ = ["Glance", "watch"]
 
 _SECOND = timedelta(seconds=1)
+_SENTENCE = re.compile(r"(?:'[^']*'|.)*?\.(?= |$)")
 
 _Show: TypeAlias = "Callable[[Glance], object]"
 
@@ -123,9 +125,20 @@ def watch(query: StreamingQuery, *, every: Duration = "1s") -> None:
 
 def glance_at(query: StreamingQuery) -> Glance:
     """Return a query as it is now."""
-    held, dot, _ = blame(query).partition(". ")
     name = query.name or str(query.id)
-    return Glance(name, progress(query), _rate(query), held + dot.rstrip())
+    return Glance(name, progress(query), _rate(query), first_sentence(blame(query)))
+
+
+def first_sentence(text: str) -> str:
+    """Return the first sentence of a text, whose quoted names may have full stops.
+
+    Examples
+    --------
+    >>> first_sentence("'no. 7' holds the watermark. Next to close is ...")
+    "'no. 7' holds the watermark."
+    """
+    found = _SENTENCE.match(text)
+    return text if found is None else found[0]
 
 
 def _rate(query: StreamingQuery) -> float:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from pyspark.sql import Row
+from pyspark.sql import Column, Row
 from pyspark.sql import functions as F  # noqa: N812 - PySpark's own convention
 
 from eventtide import _bridge
-from eventtide._text.arguments import count
+from eventtide._text.arguments import count, of_type
 from eventtide._text.times import micros_since_epoch
 from eventtide.errors import refused
 from eventtide.observe._late import read_late
@@ -18,7 +18,7 @@ from eventtide.observe._location import located
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pyspark.sql import Column, SparkSession
+    from pyspark.sql import SparkSession
 
     from eventtide.observe._location import QueryOrPath
 
@@ -43,7 +43,9 @@ def why(
         The query, running or stopped, or its checkpoint location.
     window : Row or sequence of two datetime or str
         The start and the end of the window, such as the column `window` of a result. A time without
-        a time zone is in the zone of this process, as PySpark returns times. Text is in ISO 8601.
+        a time zone is in the zone of this process, as PySpark returns times. Times of type
+        TIMESTAMP_NTZ count as UTC: give them with it, as ``"2026-01-01T00:00:00Z"``. Text is in ISO
+        8601.
     index : int
         The position of the window in the query, from 0.
     spark : SparkSession, optional
@@ -91,15 +93,14 @@ def _bounds(window: Row | Sequence[datetime | str]) -> dict[str, str]:
 
 
 def _micros(time: datetime | str) -> int:
-    if isinstance(time, datetime):
-        return micros_since_epoch(time.astimezone())
     allowed, fix = _WINDOW
     try:
-        read = datetime.fromisoformat(time.strip().replace("Z", "+00:00"))
-    except (AttributeError, ValueError):
-        problem = "has a bound that is not a time"
+        if isinstance(time, str):
+            time = datetime.fromisoformat(time.strip().replace("Z", "+00:00"))
+        return micros_since_epoch(time.astimezone())
+    except (AttributeError, OverflowError, TypeError, ValueError):  # also NaT of pandas
+        problem = "has a bound that is not a time, or is outside the years 1 to 9999 in UTC"
         raise refused("window", time, problem, allowed=allowed, fix=fix) from None
-    return micros_since_epoch(read.astimezone())
 
 
 def why_late(
@@ -139,9 +140,10 @@ def why_late(
     >>> et.why_late(query, "user = 'a'")  # doctest: +SKIP
     "The row of 2026-01-01 00:00:10 UTC came in batch 20, 15s behind the watermark ..."
     """
+    allowed, fix = _ROW
+    of_type("row", row, (Row, str, Column), allowed, fix)
     late = row if isinstance(row, Row) else _last(query, row, index, spark)
     if "_reason" not in late:
-        allowed, fix = _ROW
         raise refused("row", late, "is not a row of the late log", allowed=allowed, fix=fix)
     session, checkpoint = located(query, spark, "et.why_late(query, row)")
     question = {"window": count("index", index, "0", least=0), **_asked(late)}

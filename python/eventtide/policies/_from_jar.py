@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 from types import MappingProxyType
@@ -13,7 +14,7 @@ from eventtide.errors import ArgumentTypeError, refused
 from eventtide.policies._base import WatermarkPolicy
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator
 
     from eventtide._text.durations import Duration
     from eventtide.policies._decorators import Decorator
@@ -54,6 +55,8 @@ class FromJar(WatermarkPolicy):
     def __post_init__(self) -> None:
         """Check the parameters early, so that the traceback shows the line of the caller."""
         of_type("name", self.name, str, "the name of a CustomPolicyKind", "from_jar('limited_lag')")
+        fix = "FromJar('limited_lag', {'lag': '5s'})"
+        of_type("values", self.values, Mapping, "the parameters by their names", fix)
         object.__setattr__(self, "values", MappingProxyType(dict(self.values)))
         for name in set(_WORDS) & set(self.values):
             allowed, fix = f"parameters other than {', '.join(_WORDS)}", f"{name}_, also in the jar"

@@ -31,6 +31,7 @@ KEYS: Mapping[str, str] = MappingProxyType(
 )
 """Each Storm key with its setting."""
 
+_MOST = (2**63 - 1) // 1000  # milliseconds, as microseconds are longs in the JVM
 _NOT_HERE = f"{_BOLTS}message.id.field.name"
 # Bolts have other keys too, such as the size of their buffers.
 _OF_WINDOWS = tuple(
@@ -89,10 +90,11 @@ def _value(key: str, value: object) -> object:
 def _number(key: str, value: object) -> int:
     unit = "rows" if key.endswith(_COUNT) else "milliseconds"
     least = 0 if key.endswith("lag.ms") else 1
-    allowed, fix = f"a whole number of {unit}, {least} or more", f"{{'{key}': 1000}}"
+    allowed = f"a whole number of {unit}, {least} or more, up to {_MOST}"
+    fix = f"{{'{key}': 1000}}"
     if isinstance(value, bool) or not isinstance(value, int):
         problem = f"has type {type(value).__name__}"
         raise refused(key, value, problem, allowed=allowed, fix=fix, error=ArgumentTypeError)
-    if value < least:
+    if not least <= value <= _MOST:
         raise refused(key, value, "is out of range", allowed=allowed, fix=fix)
     return value

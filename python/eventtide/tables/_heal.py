@@ -7,7 +7,7 @@ from hashlib import sha256
 from typing import TYPE_CHECKING
 
 from eventtide._session_kind import is_connect
-from eventtide._text.durations import Duration, micros
+from eventtide._text.durations import Duration, frame_micros
 from eventtide.errors import refused
 from eventtide.tables._framed_cycle import FramedCycle
 from eventtide.tables._keyed_cycle import KeyedCycle
@@ -57,7 +57,7 @@ def heal(  # noqa: PLR0913 - keywords
         The name of the table in SQL, such as ``lake.counts`` or ``delta.`/data/counts` ``, into
         which the query writes its results. It must support ``MERGE``, as Delta and Iceberg do.
     every : str or timedelta
-        The time from one cycle to the next.
+        The time from one cycle to the next, a millisecond or more.
     once : bool
         Whether to correct what there is to correct now, and end. Otherwise the stream runs until it
         is stopped.
@@ -101,6 +101,7 @@ def heal(  # noqa: PLR0913 - keywords
     if is_connect(session):
         problem, allowed = "is a session of Spark Connect", "a classic session"
         raise refused("spark", session, problem, allowed=allowed, fix="et.repair")
+    interval = frame_micros("every", every)
     folder = f"{found.checkpoint}/eventtide/heal/{_slug(table)}"
     cycle = _cycle(found, f"{folder}/pending")
     writer = cycle.signals(session).writeStream.foreachBatch(cycle)
@@ -108,8 +109,7 @@ def heal(  # noqa: PLR0913 - keywords
     writer = writer.option("checkpointLocation", folder)
     if once:
         return writer.trigger(availableNow=True).start()
-    seconds = micros("every", every, positive=True) / 1_000_000
-    return writer.trigger(processingTime=f"{seconds} seconds").start()
+    return writer.trigger(processingTime=f"{interval} microseconds").start()
 
 
 def _cycle(of: Target, pending: str) -> FramedCycle | KeyedCycle | SessionCycle:

@@ -33,8 +33,8 @@ def expected_share(window: str | Column = "window") -> Column:
         `window` is not a column.
     InvalidArgumentError
         At the start of the query: the column is not the window of results, or its windows are not
-        closed by the watermark of the query, in micro-batches: sessions, counts, windows in the
-        time of keys, and windows with triggers have no expected share.
+        closed by the watermark of the query, in micro-batches: sessions, counts, windows with a
+        watermark for each key, and windows with triggers have no expected share.
 
     Notes
     -----

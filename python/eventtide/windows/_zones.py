@@ -51,9 +51,11 @@ def read_origin(origin: object) -> datetime:
     >>> read_origin("2024-04-01")
     datetime.datetime(2024, 4, 1, 0, 0)
     """
-    if isinstance(origin, datetime):
-        return origin
     allowed, fix = _ORIGIN
+    if isinstance(origin, datetime):
+        if str(origin) == "NaT":  # of pandas
+            raise refused("origin", origin, "is not a time", allowed=allowed, fix=fix)
+        return origin
     if not isinstance(origin, str):
         problem = f"has type {type(origin).__name__}"
         raise refused("origin", origin, problem, allowed=allowed, fix=fix, error=ArgumentTypeError)
