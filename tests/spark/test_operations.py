@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 LAG = WatermarkPolicies.with_fixed_lag("2s")
 ROWS = [(at(1), "a"), (at(3), "a"), (at(25), "b"), (at(24), "a"), (at(26), "c")]
 EVENTTIDE = Path(sys.executable).with_name("eventtide")
+LAB = ("lab", "rows.csv", "--event-time", "ts", "--arrival", "seen")
 
 JOB = """
 import eventtide as et
@@ -232,12 +233,15 @@ def test_state_is_repartitioned(here: Callable[..., Any]) -> None:
         (("doctor", "nowhere", "--plan", "job"), 2, "Allowed is module:name"),
         (("doctor", "nowhere", "--plan", "./job:plan"), 2, "Allowed is module:name"),
         (("doctor", "nowhere", "--count-windows"), 2, "needs a --plan that is a window"),
+        ((*LAB, "--every", "0s"), 2, "every='0s' is zero"),
+        ((*LAB, "--policy", "{name: storm}"), 2, "lag: is missing"),
     ],
 )
 def test_the_command_says_what_is_wrong(
     tmp_path: Path, arguments: tuple[str, ...], code: int, said: str
 ) -> None:
     """Without a trace."""
+    (tmp_path / "rows.csv").write_text("ts,seen\n2024-01-01 00:00:00,2024-01-01 00:00:01\n", encoding="utf-8")
     answer = run(*arguments, folder=tmp_path)
     assert answer.returncode == code
     assert said in " ".join(answer.stderr.replace("│", " ").split())
