@@ -14,6 +14,8 @@ import io.eventtide.spark.QueryProgress.some
   *   the checkpoint location
   * @param committed
   *   the last committed batch; -1 for none
+  * @param closedBy
+  *   the watermark by which the last committed batch closed windows; None if it had none
   * @param begun
   *   the last started batch; -1 for none
   * @param fingerprint
@@ -56,6 +58,7 @@ import io.eventtide.spark.QueryProgress.some
 final case class CheckpointReport(
     root: String,
     committed: Long,
+    closedBy: Option[Instant],
     begun: Long,
     fingerprint: String,
     plan: Seq[String],
@@ -83,6 +86,9 @@ final case class CheckpointReport(
   *   its sizes, rules, keys and aggregates
   * @param openKeys
   *   the number of keys with open windows after the last batch
+  * @param closedUpTo
+  *   the end up to which its windows have closed; None before the first one, or if its rows are not
+  *   counted
   * @param lateLog
   *   the folder of its late rows; None if they are only counted
   * @param late
@@ -91,6 +97,7 @@ final case class CheckpointReport(
 final case class WindowReport(
     structure: String,
     openKeys: Option[Long],
+    closedUpTo: Option[Instant],
     lateLog: Option[String],
     late: Map[String, Long]
 )
@@ -109,6 +116,7 @@ private[spark] object CheckpointReport {
     CheckpointReport(
       node.get("root").asText,
       node.get("committed").asLong,
+      some(node, "closedBy").map(QueryProgress.instant),
       node.get("begun").asLong,
       node.get("fingerprint").asText,
       texts(node, "plan"),
@@ -137,6 +145,7 @@ private[spark] object CheckpointReport {
   private def window(node: JsonNode): WindowReport = WindowReport(
     node.get("structure").asText,
     some(node, "openKeys").map(_.asLong),
+    some(node, "closedUpTo").map(QueryProgress.instant),
     some(node, "lateLog").map(_.asText),
     QueryProgress.counts(node.get("late"))
   )

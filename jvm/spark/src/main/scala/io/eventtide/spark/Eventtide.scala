@@ -3,9 +3,10 @@ package io.eventtide.spark
 import org.apache.spark.SparkConf
 import org.apache.spark.sql.functions.call_function
 import org.apache.spark.sql.streaming.{DataStreamWriter, StreamingQuery}
-import org.apache.spark.sql.{Column, DataFrame, Dataset, SparkSession, classic}
+import org.apache.spark.sql.{Column, DataFrame, Dataset, SparkSession}
 
 import io.eventtide.spark.planning.{
+  ClassicSession,
   EventtideRequest,
   ExpectedShare,
   RealTimeStart,
@@ -171,6 +172,6 @@ object Eventtide extends EventtideReports with EventtideCheckpoints {
       columns: Map[String, Seq[Column]]
   ): DataFrame = {
     val all = RequestBuilder.options(name, options, watermark)
-    EventtideRequest.over(stream.toDF().asInstanceOf[classic.DataFrame], all, columns)
+    EventtideRequest.over(ClassicSession.rows(stream), all, columns)
   }
 }

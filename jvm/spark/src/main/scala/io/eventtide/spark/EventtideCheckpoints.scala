@@ -6,7 +6,7 @@ import scala.annotation.varargs
 
 import org.apache.spark.sql.eventtide.StreamExecutionAccess
 import org.apache.spark.sql.streaming.StreamingQuery
-import org.apache.spark.sql.{DataFrame, Row, SparkSession, classic}
+import org.apache.spark.sql.{DataFrame, Row, SparkSession}
 
 import io.eventtide.spark.checkpoint.CheckpointPath
 import io.eventtide.spark.latelog.{
@@ -16,7 +16,7 @@ import io.eventtide.spark.latelog.{
   LateReaders,
   LateSource
 }
-import io.eventtide.spark.planning.WindowState
+import io.eventtide.spark.planning.{ClassicSession, WindowState}
 import io.eventtide.spark.query.doctor
 import io.eventtide.spark.query.history.WhyQuestion.OfWindow
 import io.eventtide.spark.query.history.{Why, WhyQuestion}
@@ -64,6 +64,10 @@ private[spark] trait EventtideCheckpoints {
   def completeness(query: StreamingQuery): DataFrame =
     completeness(query.sparkSession, StreamExecutionAccess.checkpointOf(query))
 
+  /** As above, of one of several windows, by its position from 0. */
+  def completeness(query: StreamingQuery, window: Int): DataFrame =
+    completeness(query.sparkSession, StreamExecutionAccess.checkpointOf(query), window)
+
   /** The closed windows in a checkpoint. */
   def completeness(session: SparkSession, checkpoint: String): DataFrame =
     completeness(session, checkpoint, window = 0)
@@ -87,7 +91,7 @@ private[spark] trait EventtideCheckpoints {
 
   /** The open windows in a checkpoint. */
   def openWindows(checkpoint: String, window: WindowBuilder): DataFrame =
-    WindowState.read(window.results.asInstanceOf[classic.DataFrame], checkpoint)
+    WindowState.read(ClassicSession.rows(window.results), checkpoint)
 
   /** The contents of a query's checkpoint; nothing is written. */
   def checkpoint(query: StreamingQuery): CheckpointReport =
@@ -106,7 +110,7 @@ private[spark] trait EventtideCheckpoints {
       checkpoint: String,
       plan: Option[DataFrame]
   ): CheckpointReport = {
-    val analyzed = plan.map(_.asInstanceOf[classic.DataFrame].queryExecution.analyzed)
+    val analyzed = plan.map(ClassicSession.rows(_).queryExecution.analyzed)
     val found =
       new doctor.CheckpointReport(CheckpointPath.read(checkpoint), conf(session), analyzed)
     CheckpointReport.read(found.json)
@@ -179,7 +183,7 @@ private[spark] trait EventtideCheckpoints {
       checkpoint: String,
       lateTo: String*
   ): CompactedLateFiles = {
-    val classicSession = session.asInstanceOf[classic.SparkSession]
+    val classicSession = ClassicSession.of(session)
     val done =
       new LateCompaction(classicSession, CheckpointPath.read(checkpoint), LateCompaction.Every)
         .run(lateTo)
@@ -201,13 +205,13 @@ private[spark] trait EventtideCheckpoints {
     */
   def repartition(session: SparkSession, checkpoint: String, partitions: Int): Int =
     new StateRepartition(
-      session.asInstanceOf[classic.SparkSession],
+      ClassicSession.of(session),
       CheckpointPath.read(checkpoint),
       partitions
     ).run()
 
   private def conf(session: SparkSession) =
-    session.asInstanceOf[classic.SparkSession].sessionState.newHadoopConf()
+    ClassicSession.of(session).sessionState.newHadoopConf()
 }
 
 /** The result of `Eventtide.compactLate`: the number of compacted batches, and of their files. */

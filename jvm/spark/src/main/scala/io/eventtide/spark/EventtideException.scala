@@ -32,6 +32,8 @@ final class EventtideException(
     else {
       val placed = new EventtideException(condition, parameters, place.toSeq)
       placed.setStackTrace(getStackTrace)
+      Option(getCause).foreach(placed.initCause)
+      getSuppressed.foreach(placed.addSuppressed)
       placed
     }
 
@@ -60,7 +62,7 @@ object EventtideException {
   def apply(condition: String, parameters: (String, Any)*): EventtideException =
     new EventtideException(
       condition,
-      parameters.map { case (key, value) => key -> value.toString }.toMap
+      parameters.map { case (key, value) => key -> String.valueOf(value) }.toMap
     )
 
   /** The Eventtide errors among a failure, its causes, and what each of them has suppressed. */

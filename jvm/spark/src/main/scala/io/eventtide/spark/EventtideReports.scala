@@ -1,9 +1,9 @@
 package io.eventtide.spark
 
+import org.apache.spark.sql.Dataset
 import org.apache.spark.sql.streaming.StreamingQuery
-import org.apache.spark.sql.{Dataset, classic}
 
-import io.eventtide.spark.planning.PlanExplanation
+import io.eventtide.spark.planning.{ClassicSession, PlanExplanation}
 import io.eventtide.spark.query.monitor.WatermarkReport
 import io.eventtide.spark.query.run.QueryWatermarks
 
@@ -27,8 +27,8 @@ private[spark] trait EventtideReports {
 
   /** The text that `explain` prints. */
   def explained(rows: Dataset[_]): String =
-    ExplanationText(PlanExplanation.json(rows.toDF().asInstanceOf[classic.DataFrame]))
+    ExplanationText(PlanExplanation.json(ClassicSession.rows(rows)))
 
   private def report(query: StreamingQuery): Option[WatermarkReport] =
-    QueryWatermarks.report(query.sparkSession.asInstanceOf[classic.SparkSession], query.id)
+    QueryWatermarks.report(ClassicSession.of(query.sparkSession), query.id)
 }

@@ -2,14 +2,14 @@ package io.eventtide.spark
 
 import scala.util.control.NonFatal
 
+import org.apache.spark.sql.DataFrame
 import org.apache.spark.sql.eventtide.SparkInternals
 import org.apache.spark.sql.streaming.{DataStreamWriter, StreamingQuery}
-import org.apache.spark.sql.{DataFrame, classic}
 
 import io.eventtide.spark.checkpoint.WriteConflict
 import io.eventtide.spark.latelog.{LateHandlerQuery, RetainTempCheckpoint}
 import io.eventtide.spark.options.WindowConflicts
-import io.eventtide.spark.planning.{Backfill, Drain}
+import io.eventtide.spark.planning.{Backfill, ClassicSession, Drain}
 
 /** Starts queries, also those that close every window after their last row, or read a history. */
 private[spark] object QueryStart {
@@ -21,7 +21,7 @@ private[spark] object QueryStart {
       handler: Option[LateHandler]
   ): StreamingQuery = {
     val written = SparkInternals.written(writer).queryExecution.analyzed
-    val own = results.asInstanceOf[classic.DataFrame].queryExecution.analyzed
+    val own = ClassicSession.rows(results).queryExecution.analyzed
     val window = LateHandlerQuery.windowOf(own, written).getOrElse {
       val problem = "does not write the results of this window"
       val allowed = "a writer over results, or over a DataFrame derived from them"
@@ -48,5 +48,5 @@ private[spark] object QueryStart {
   /** Starts a writer over a stream with a history in place of the stream, until all of it is read.
     */
   def backfill(writer: DataStreamWriter[_], history: DataFrame): StreamingQuery =
-    Backfill.during(writer, history.asInstanceOf[classic.DataFrame])(start(writer, drain = false))
+    Backfill.during(writer, ClassicSession.rows(history))(start(writer, drain = false))
 }

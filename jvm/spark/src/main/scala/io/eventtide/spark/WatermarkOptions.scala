@@ -45,7 +45,11 @@ final class WatermarkOptions private (
   /** Sets the number of substreams; the watermark starts when this number of substreams has had a
     * row.
     */
-  def expected(count: Int): WatermarkOptions = set("expected", SettingText.rows("expected", count))
+  def expected(count: Int): WatermarkOptions =
+    new WatermarkOptions(
+      substream,
+      withoutExpected + ("expected" -> SettingText.rows("expected", count))
+    )
 
   /** Sets the names of the substreams; the watermark starts when each of them has had a row. */
   def expected(names: Seq[String]): WatermarkOptions = {
@@ -56,8 +60,12 @@ final class WatermarkOptions private (
     }
     new WatermarkOptions(
       substream,
-      values ++ names.zipWithIndex.map { case (name, i) => s"expected.$i" -> name }
+      withoutExpected ++ names.zipWithIndex.map { case (name, i) => s"expected.$i" -> name }
     )
+  }
+
+  private def withoutExpected = values.filterNot { case (option, _) =>
+    option == "expected" || option.startsWith("expected.")
   }
 
   /** As above, for Java. */

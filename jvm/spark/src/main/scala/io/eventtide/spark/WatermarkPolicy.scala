@@ -7,6 +7,7 @@ import scala.annotation.varargs
 import scala.jdk.CollectionConverters._
 
 import io.eventtide.spark.options.{PolicyText, SettingText, WindowConflicts}
+import io.eventtide.spark.policies.PolicyErrors
 
 /** A watermark policy and its decorators. `WatermarkPolicy` has a factory for each policy, and each
   * method returns the policy with one more decorator.
@@ -121,6 +122,10 @@ object WatermarkPolicy {
   def withLateTarget(target: String, maxLag: String, start: String): WatermarkPolicy =
     policy("with_late_target", "target" -> target, "max_lag" -> maxLag, "start" -> start)
 
+  /** As with text. */
+  def withLateTarget(target: String, maxLag: Duration, start: Duration): WatermarkPolicy =
+    withLateTarget(target, SettingText.text(maxLag), SettingText.text(start))
+
   /** As above.
     *
     * @param memory
@@ -161,6 +166,10 @@ object WatermarkPolicy {
   /** As with text. */
   def limitingLagAndDelay(lag: Duration, maxDelay: Duration): WatermarkPolicy =
     limitingLagAndDelay(SettingText.text(lag), SettingText.text(maxDelay))
+
+  /** As with text. */
+  def limitingLagAndDelay(lag: Duration, maxDelay: Duration, samples: Int): WatermarkPolicy =
+    limitingLagAndDelay(SettingText.text(lag), SettingText.text(maxDelay), samples)
 
   /** Stays `lag` behind the highest event time; in a lull of `maxLull`, moves on with the clock. */
   def limitingLagAndLull(lag: String, maxLull: String): WatermarkPolicy =
@@ -251,12 +260,22 @@ object WatermarkPolicy {
     * @param parameters
     *   its parameters by name: durations and counts, as text
     */
-  def fromJar(name: String, parameters: (String, String)*): WatermarkPolicy =
-    policy(name, parameters: _*)
+  def fromJar(name: String, parameters: (String, String)*): WatermarkPolicy = {
+    parameters.find { case (parameter, _) => Reserved(parameter) }.foreach {
+      case (parameter, value) =>
+        val allowed = s"parameters other than ${Reserved.toSeq.sorted.mkString(", ")}"
+        val fix = "Name the parameter otherwise, also in the jar"
+        WindowConflicts.refuse(parameter, value, "is a reserved name", allowed, fix)
+    }
+    PolicyErrors.named(policy(name, parameters: _*))
+  }
+
+  // Other options of an input have these names.
+  private val Reserved = Set("policy", "name", "decorators", "from_jar", "of")
 
   /** As above, for Java. */
   def fromJar(name: String, parameters: JMap[String, String]): WatermarkPolicy =
-    policy(name, parameters.asScala.toSeq: _*)
+    fromJar(name, parameters.asScala.toSeq: _*)
 
   private def policy(name: String, parameters: (String, String)*): WatermarkPolicy =
     new WatermarkPolicy(PolicyText.policy(name, parameters.toMap))

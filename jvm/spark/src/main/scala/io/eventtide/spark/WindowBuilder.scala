@@ -4,7 +4,7 @@ import org.apache.spark.sql.streaming.{DataStreamWriter, StreamingQuery}
 import org.apache.spark.sql.{DataFrame, Dataset, classic}
 
 import io.eventtide.spark.options.{OptionReader, SettingText}
-import io.eventtide.spark.planning.WindowRequest
+import io.eventtide.spark.planning.{ClassicSession, WindowRequest}
 
 /** A window over a DataFrame; `Eventtide.window` creates one.
   *
@@ -43,7 +43,7 @@ final class WindowBuilder private[spark] (
 
   /** The input rows. */
   def df: classic.DataFrame = rows match {
-    case Some(frame) => frame.asInstanceOf[classic.DataFrame]
+    case Some(frame) => ClassicSession.rows(frame)
     case None => OptionReader.missing("window", "rows, with over(df)")
   }
 

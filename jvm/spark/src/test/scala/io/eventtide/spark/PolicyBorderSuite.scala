@@ -86,6 +86,13 @@ class PolicyBorderSuite extends AnyFunSuite {
     assert(watermarks == expected.map(BorderFiles.texts))
   }
 
+  test("expected substreams replace those that were expected before") {
+    val names = WatermarkOptions().expected(Seq("a", "b", "c"))
+    assert(names.expected(Seq("x")).values == Map("expected.0" -> "x"))
+    assert(names.expected(2).values == Map("expected" -> "2"))
+    assert(names.expected(2).expected(Seq("x")).values == Map("expected.0" -> "x"))
+  }
+
   test("a policy refuses what is no duration, no choice and no plain policy") {
     def refused(condition: String)(make: => Any): Unit =
       assert(intercept[EventtideException](make).condition == condition): Unit
@@ -99,7 +106,12 @@ class PolicyBorderSuite extends AnyFunSuite {
     refused("INVALID_CHOICE")(withLateTarget("5"))
     refused("INVALID_CHOICE")(withLateTarget("101%"))
     refused("INVALID_CHOICE")(withLateTarget("1%", "1h", "0s", 100, "never"))
+    refused("INVALID_CHOICE")(withLateTarget("1e-2147483647%"))
+    refused("INVALID_CHOICE")(withLateTarget(null))
+    refused("INVALID_DURATION")(withFixedLag(Duration.ofSeconds(Long.MinValue)))
+    refused("INVALID_CHOICE")(fixed.guardFuture("1h", null))
     refused("INVALID_CHOICE")(fromJar("no_such_policy"))
+    refused("SETTING_CONFLICT")(fromJar("no_such_policy", "name" -> "orders"))
     refused("SETTING_CONFLICT")(minOf(fixed.emitEvery("1s")))
     refused("INVALID_COUNT")(WatermarkOptions().expected(0))
     refused("SETTING_CONFLICT")(WatermarkOptions().expected(Seq("a", "a")))

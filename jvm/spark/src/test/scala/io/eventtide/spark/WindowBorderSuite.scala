@@ -151,6 +151,11 @@ class WindowBorderSuite extends AnyFunSuite {
     assert(options("origin") == "2024-03-31T22:00:00Z")
     val error = intercept[EventtideException](local.request.toOptions)
     assert(error.condition == "SETTING_CONFLICT" && error.problem.contains("has no time zone"))
+    assert(error.fix.startsWith("Write '2024-04-01T00:00Z'"))
+    assert(
+      window.tumbling("1 day").origin("2024-04-01T00:00Z").request.toOptions("origin") ==
+        "2024-04-01T00:00:00Z"
+    )
   }
 
   test("every origin of the border is read or refused as in Python") {
@@ -188,6 +193,13 @@ class WindowBorderSuite extends AnyFunSuite {
       "INVALID_CHOICE" -> (() => window.lateTo("")),
       "INVALID_CHOICE" -> (() => window.timeZone("Berlin")),
       "INVALID_CHOICE" -> (() => window.origin("noon")),
+      "INVALID_CHOICE" -> (() => window.origin(Instant.MAX)),
+      "INVALID_CHOICE" -> (() => window.origin(null: String)),
+      "INVALID_CHOICE" -> (() => window.profile(null)),
+      "INVALID_CHOICE" -> (() => window.late(null)),
+      "INVALID_CHOICE" -> (() => window.lateTo(null)),
+      "INVALID_CHOICE" -> (() => window.timeZone(null)),
+      "INVALID_DURATION" -> (() => window.keyTtl(Duration.ofSeconds(Long.MinValue))),
       "INVALID_CHOICE" -> (() => window.watermarkScope("keys")),
       "INVALID_CHOICE" -> (() => window.touching("both")),
       "INVALID_CHOICE" -> (() => window.keyIdleTimeout("5m", "wall")),

@@ -64,7 +64,7 @@ private[watermark] final class CombinedPolicy(inside: Array[WatermarkPolicy], hi
 
   override def observeMark(mark: Long): Unit = inside.foreach(_.observeMark(mark))
 
-  override def learn(lag: Long): Unit = inside.foreach(_.learn(lag))
+  private[kernel] override def learn(lag: Long): Unit = inside.foreach(_.learn(lag))
 
   /** The minimum over the child policies, whether or not other children delay the watermark. */
   override def firstRowFor(target: Long): Long = {

@@ -33,7 +33,7 @@ trait WatermarkPolicy {
   def observeMark(mark: Long): Unit = ()
 
   /** Sets the lag that the query has learnt from its late rows, for policies with a target. */
-  def learn(lag: Long): Unit = ()
+  private[kernel] def learn(lag: Long): Unit = ()
 
   /** Whether there is a watermark yet. */
   def known: Boolean

@@ -75,7 +75,7 @@ private[watermark] final class LearntLagPolicy(private var lag: Long) extends Wa
     seen = true
   }
 
-  override def learn(lag: Long): Unit = if (lag != this.lag) {
+  private[kernel] override def learn(lag: Long): Unit = if (lag != this.lag) {
     if (seen) floor = watermark
     this.lag = lag
   }

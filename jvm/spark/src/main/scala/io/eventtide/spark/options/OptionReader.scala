@@ -30,6 +30,7 @@ private[spark] final class OptionReader(values: Map[String, String]) {
         "option" -> option,
         "value" -> text,
         "least" -> least,
+        "most" -> Int.MaxValue,
         "example" -> math.max(least, 16)
       )
     }

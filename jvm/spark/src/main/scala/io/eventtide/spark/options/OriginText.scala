@@ -24,7 +24,7 @@ private[spark] final case class OriginText(
           written,
           "has no time zone",
           "a time with a UTC offset, or any time with a time_zone",
-          s"Write '${written}Z', or set a time zone"
+          s"Write '${local}Z', or set a time zone"
         )
       )
     val utc = LocalDateTime.ofInstant(instant, ZoneOffset.UTC)
@@ -46,7 +46,7 @@ private[spark] object OriginText {
   /** Reads a date, or a date and a time with or without an offset, in ISO 8601. A space may be in
     * place of the `T`.
     */
-  def read(text: String): OriginText = text.strip.toUpperCase(Locale.ROOT) match {
+  def read(text: String): OriginText = String.valueOf(text).strip.toUpperCase(Locale.ROOT) match {
     case Iso(date, time, offset) =>
       val found = Try {
         val clock = Option(time).fold(LocalTime.MIDNIGHT)(LocalTime.parse(_))
@@ -57,8 +57,9 @@ private[spark] object OriginText {
   }
 
   def of(instant: Instant): OriginText = {
-    val time = LocalDateTime.ofInstant(instant, ZoneOffset.UTC)
-    OriginText(instant.toString, time, Some(ZoneOffset.UTC))
+    val written = String.valueOf(instant)
+    val time = Try(LocalDateTime.ofInstant(instant, ZoneOffset.UTC)).getOrElse(refuse(written))
+    OriginText(written, time, Some(ZoneOffset.UTC))
   }
 
   private def refuse(text: String): Nothing =

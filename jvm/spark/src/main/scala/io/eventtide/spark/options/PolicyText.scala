@@ -1,13 +1,6 @@
 package io.eventtide.spark.options
 
-import io.eventtide.kernel.watermark.{
-  FutureGuard,
-  ParamKind,
-  ParamSpec,
-  Policies,
-  Throttles,
-  WatermarkFrom
-}
+import io.eventtide.kernel.watermark.{FutureGuard, ParamKind, ParamSpec, Policies, Throttles}
 
 /** The options of policies and decorators whose parameters a user writes as text. */
 private[spark] object PolicyText {
@@ -17,7 +10,7 @@ private[spark] object PolicyText {
     val params = Policies.find(name) match {
       case Some(kind) => kind.params
       case None =>
-        val names = (Policies.builtIn ++ Policies.custom).map(_.name) :+ WatermarkFrom.Name
+        val names = (Policies.builtIn ++ Policies.custom).map(_.name)
         OptionReader.unknown("policy", name, names.mkString(", "))
     }
     val known = params.flatMap { param =>

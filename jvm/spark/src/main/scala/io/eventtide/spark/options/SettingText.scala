@@ -2,6 +2,8 @@ package io.eventtide.spark.options
 
 import java.time.{Duration, ZoneId}
 
+import scala.util.Try
+
 /** Checks a value that a user writes for one setting of `settings.json`, and returns its option. */
 private[spark] object SettingText {
 
@@ -22,7 +24,8 @@ private[spark] object SettingText {
 
   /** A length as the text that `DurationText` reads; ISO 8601 in Java has the sign inside. */
   def text(length: Duration): String = Option(length) match {
-    case Some(negative) if negative.isNegative => s"-${negative.negated}"
+    case Some(negative) if negative.isNegative =>
+      Try(s"-${negative.negated}").getOrElse(negative.toString) // the lowest has no opposite
     case other => String.valueOf(other.orNull) // a Java program may pass null
   }
 
@@ -33,7 +36,8 @@ private[spark] object SettingText {
       new OptionReader(Map(setting.option -> text)).choice(setting.option, choices).get
     case "count" => rows(setting.option, text.toInt)
     case _ if setting.option == "time_zone" => zone(text)
-    case _ if text.isEmpty => OptionReader.unknown(setting.option, text, "texts that are not empty")
+    case _ if Option(text).forall(_.isEmpty) =>
+      OptionReader.unknown(setting.option, text, "texts that are not empty")
     case _ => text
   }
 

@@ -8,8 +8,8 @@ private[spark] object ShareText {
 
   /** The share in millionths; refuses other text, and parts below a millionth. */
   def millionths(option: String, text: String): Long = {
-    val share = Option.when(text.endsWith("%"))(text.dropRight(1).trim)
-    val found = share.flatMap(number => Try(BigDecimal(number)).toOption).map(_ * Million / 100)
+    val share = Option(text).map(_.trim).filter(_.endsWith("%")).map(_.dropRight(1).trim)
+    val found = share.flatMap(number => Try(BigDecimal(number) * Million / 100).toOption)
     found.filter(of => of >= 0 && of <= Million && of.isWhole).map(_.toLong).getOrElse {
       OptionReader.unknown(option, text, "shares from 0% to 100% in steps of 0.0001%, such as 0.1%")
     }

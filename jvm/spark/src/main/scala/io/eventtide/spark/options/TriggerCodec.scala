@@ -8,6 +8,9 @@ import io.eventtide.kernel.window.Trigger
 private[spark] object TriggerCodec {
   val Names: Seq[String] = Seq("at_window_end", "on_update", "every", "every_rows", "when")
 
+  /** The trigger of a window whose results may change, but that names none. */
+  def atEnd: Seq[NamedTrigger] = Seq(NamedTrigger("at_window_end", Trigger.AtEnd))
+
   def read(options: OptionReader, hasCondition: Boolean): Seq[NamedTrigger] = {
     def trigger(name: String): Trigger = name match {
       case "at_window_end" => Trigger.AtEnd

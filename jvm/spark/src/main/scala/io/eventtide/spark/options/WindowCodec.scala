@@ -145,11 +145,11 @@ private[spark] object WindowCodec {
   }
 
   private def emit(options: OptionReader, hasCondition: Boolean): Option[EmitSettings] = {
-    val triggers = TriggerCodec.read(options, hasCondition)
+    val (updates, discards) = (isOn(options, "late_updates"), isOn(options, "discarding"))
+    val named = TriggerCodec.read(options, hasCondition)
+    val triggers = if (named.isEmpty && (updates || discards)) TriggerCodec.atEnd else named
     Option.when(triggers.nonEmpty) {
-      val updates = isOn(options, "late_updates")
-      val emit =
-        EmitSettings(triggers, if (updates) lateness(options) else 0, isOn(options, "discarding"))
+      val emit = EmitSettings(triggers, if (updates) lateness(options) else 0, discards)
       if (emit.hasCondition && emit.discards) throw EventtideException("CONDITION_WITH_DISCARDING")
       WindowConflicts.checkPanes(emit, updates)
       emit

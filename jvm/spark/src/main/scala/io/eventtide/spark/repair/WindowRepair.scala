@@ -1,11 +1,11 @@
 package io.eventtide.spark.repair
 
+import org.apache.spark.sql.DataFrame
 import org.apache.spark.sql.functions.{count, lit}
-import org.apache.spark.sql.{DataFrame, classic}
 
 import io.eventtide.kernel.window.{LateRule, Profile}
 import io.eventtide.spark.options.WindowConflicts.refuse
-import io.eventtide.spark.planning.WindowRequest
+import io.eventtide.spark.planning.{ClassicSession, WindowRequest}
 
 /** Corrects written results of a window with the late rows of its query.
   *
@@ -51,7 +51,7 @@ private[spark] object WindowRepair {
   }
 
   private def over(window: WindowRequest, rows: DataFrame): DataFrame =
-    window.over(rows.asInstanceOf[classic.DataFrame])
+    window.over(ClassicSession.rows(rows))
 
   // Settings of a stream that a batch of final rows does not have.
   private val OfStreams = Set("scope", "key_idle_timeout", "key_idle_clock", "key_ttl") ++

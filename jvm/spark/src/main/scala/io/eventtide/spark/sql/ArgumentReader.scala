@@ -32,7 +32,7 @@ private[sql] final class ArgumentReader(session: SparkSession) {
 
   /** A whole number; the codec checks its range. */
   def count(argument: Argument): String = literal(argument) match {
-    case Literal(number, kind) if ArgumentReader.Whole(kind) => number.toString
+    case Literal(number: Number, kind) if ArgumentReader.Whole(kind) => number.toString
     case Literal(text: UTF8String, _: StringType) => text.toString
     case other => wrong(argument, other, "a whole number")
   }

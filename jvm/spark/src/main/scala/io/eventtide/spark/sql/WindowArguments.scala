@@ -61,7 +61,9 @@ private[sql] final class WindowArguments(call: FunctionCall) {
       .filterNot(of => WindowArguments.Special(of.option))
       .filter(of => of.option != "slide" || of.belongsTo(kind))
       .distinctBy(_.option)
-    storm ++ settings.options(plain) ++ gap ++ scope ++ triggers.options + ("kind" -> kind)
+    val own = settings.options(plain)
+    WindowArguments.refuseOtherSizes(call, if (storm.isEmpty) kind else "storm")
+    storm ++ own ++ gap ++ scope ++ triggers.options + ("kind" -> kind)
   }
 
   private def keys: Seq[Column] = {
@@ -115,6 +117,30 @@ private[sql] object WindowArguments {
         "size",
         "the length of a window, with slide or step for windows that overlap; or set gap for " +
           "sessions, rows for windows of a number of rows, or length for Storm's windows"
+      )
+    }
+
+  // The arguments that say what a window is, and its bounds.
+  private val Sizes = Seq("size", "slide", "step", "gap", "rows", "length", "profile")
+
+  private val SizesOf = Map(
+    "count" -> Set("rows", "slide"),
+    "session" -> Set("gap", "profile"),
+    "cumulate" -> Set("size", "step", "profile"),
+    "sliding" -> Set("size", "slide", "profile"),
+    "tumbling" -> Set("size", "profile"),
+    "storm" -> Set("length", "slide")
+  )
+
+  /** Refuses the sizes of another kind of windows than that of the call. */
+  def refuseOtherSizes(call: FunctionCall, kind: String): Unit =
+    Sizes.filterNot(SizesOf(kind)).flatMap(name => call.get(name)).headOption.foreach { other =>
+      other.refuse(
+        "SETTING_CONFLICT",
+        "value" -> other.text,
+        "problem" -> s"has no meaning for windows of the kind $kind",
+        "allowed" -> SizesOf(kind).toSeq.sorted.mkString(", "),
+        "fix" -> s"Remove ${other.name}"
       )
     }
 

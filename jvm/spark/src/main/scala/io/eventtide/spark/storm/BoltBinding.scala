@@ -23,21 +23,28 @@ private[storm] object BoltBinding {
   }
 
   /** The late rows of a running bolt. */
-  def lateStream(bolt: Bolt, streamId: String, query: StreamingQuery): DataFrame = {
+  def lateStream(
+      bolt: Bolt,
+      streamId: String,
+      query: StreamingQuery,
+      window: Option[Int]
+  ): DataFrame = {
     checkDeclared(bolt, streamId)
     LateHandlerQuery.await(query): Unit
     val checkpoint = StreamExecutionAccess.checkpointOf(query)
-    lateStream(bolt, streamId, query.sparkSession, checkpoint)
+    lateStream(bolt, streamId, query.sparkSession, checkpoint, window)
   }
 
   def lateStream(
       bolt: Bolt,
       streamId: String,
       session: SparkSession,
-      checkpoint: String
+      checkpoint: String,
+      window: Option[Int]
   ): DataFrame = {
     checkDeclared(bolt, streamId)
-    session.readStream.format(LateSource.Name).option("checkpoint", checkpoint).load()
+    val reader = session.readStream.format(LateSource.Name).option("checkpoint", checkpoint)
+    window.fold(reader)(position => reader.option("window", position.toLong)).load()
   }
 
   private def checkDeclared(bolt: Bolt, streamId: String): Unit =

@@ -21,7 +21,9 @@ private[storm] object BoltConfig {
       Seq(Field, Lag, Interval, LateStream)
 
   def read(config: Map[String, Any], empty: StormWindow): StormWindow = {
-    val bolts = config.filter { case (key, _) => OfWindows.exists(key.startsWith) }
+    val bolts = config.filter { case (key, value) =>
+      Option(value).isDefined && OfWindows.exists(key.startsWith)
+    }
     bolts.keys.toSeq.sorted.find(!Keys.contains(_)).foreach { key =>
       OptionReader.unknown("config", key, s"the keys ${Keys.mkString(", ")}")
     }
@@ -39,19 +41,25 @@ private[storm] object BoltConfig {
   }
 
   private def extent(bolts: Map[String, Any], name: String, prefix: String): Option[Extent] = {
-    val rows = number(bolts, s"${prefix}count", 1).map(count => Extent(Count(count.toInt)))
+    val key = s"${prefix}count"
+    val rows = number(bolts, key, 1, Int.MaxValue).map(count => Extent(Count(count.toInt)))
     val time = millis(bolts, s"${prefix}duration.ms", 1).map(Extent(name, _))
     if (rows.isDefined && time.isDefined) {
       val problem = s"is the $name again, in another unit"
-      refuse(s"${prefix}count", rows.toString, problem, "one of the two", "Remove one")
+      refuse(key, bolts(key).toString, problem, "one of the two", "Remove one")
     }
     rows.orElse(time)
   }
 
   private def millis(bolts: Map[String, Any], key: String, least: Long): Option[String] =
-    number(bolts, key, least).map(millis => Durations.inWords(millis * 1000))
+    number(bolts, key, least, Long.MaxValue / 1000).map(millis => Durations.inWords(millis * 1000))
 
-  private def number(bolts: Map[String, Any], key: String, least: Long): Option[Long] =
+  private def number(
+      bolts: Map[String, Any],
+      key: String,
+      least: Long,
+      most: Long
+  ): Option[Long] =
     bolts.get(key).map { value =>
       val read = value match {
         case number: Int => Some(number.toLong)
@@ -59,8 +67,10 @@ private[storm] object BoltConfig {
         case _ => None
       }
       read
-        .filter(number => number >= least && number <= Int.MaxValue)
-        .getOrElse(OptionReader.unknown(key, value.toString, s"whole numbers from $least on"))
+        .filter(number => number >= least && number <= most)
+        .getOrElse(
+          OptionReader.unknown(key, value.toString, s"whole numbers from $least to $most")
+        )
     }
 
   private def text(bolts: Map[String, Any], key: String): Option[String] =

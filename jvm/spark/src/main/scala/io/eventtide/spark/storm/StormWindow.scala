@@ -14,6 +14,7 @@ import org.apache.spark.sql.{Column, DataFrame, Dataset, Encoder, Encoders, Row,
 
 import io.eventtide.spark.WindowBuilder
 import io.eventtide.spark.options.SettingText
+import io.eventtide.spark.planning.WindowRequest
 
 /** A windowed bolt with the names of Storm's `BaseWindowedBolt`; `agg` or `execute` completes it.
   *
@@ -72,7 +73,8 @@ final class StormWindow private (protected val bolt: Bolt) extends BoltSettings 
   def over(streams: JMap[String, Dataset[Row]]): StormWindow = over(streams.asScala.toSeq: _*)
 
   /** Sets the key columns; without keys the windows hold all rows. */
-  @varargs def groupBy(columns: Column*): StormWindow = changed(_.copy(keys = columns))
+  @varargs def groupBy(columns: Column*): StormWindow =
+    changed(_.copy(keys = WindowRequest.someOf("groupBy", columns)))
 
   /** As above, as column names or SQL text. */
   @varargs def groupBy(column: String, columns: String*): StormWindow =
@@ -123,11 +125,23 @@ final class StormWindow private (protected val bolt: Bolt) extends BoltSettings 
     *   the name declared by `withLateTupleStream`
     */
   def stream(streamId: String, query: StreamingQuery): DataFrame =
-    BoltBinding.lateStream(bolt, streamId, query)
+    BoltBinding.lateStream(bolt, streamId, query, None)
+
+  /** As above, of one of several windows of the query, by its position from 0. */
+  def stream(streamId: String, query: StreamingQuery, window: Int): DataFrame =
+    BoltBinding.lateStream(bolt, streamId, query, Some(window))
 
   /** As above, by the checkpoint location of the query. */
   def stream(streamId: String, session: SparkSession, checkpoint: String): DataFrame =
-    BoltBinding.lateStream(bolt, streamId, session, checkpoint)
+    BoltBinding.lateStream(bolt, streamId, session, checkpoint, None)
+
+  /** As above, of one of several windows of the query, by its position from 0. */
+  def stream(
+      streamId: String,
+      session: SparkSession,
+      checkpoint: String,
+      window: Int
+  ): DataFrame = BoltBinding.lateStream(bolt, streamId, session, checkpoint, Some(window))
 
   override def toString: String = s"StormWindow($bolt)"
 }

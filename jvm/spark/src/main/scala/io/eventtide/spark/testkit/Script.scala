@@ -12,7 +12,7 @@ import org.apache.spark.sql.streaming.StreamingQuery
 import org.apache.spark.sql.types.StructType
 import org.apache.spark.sql.{DataFrame, Row, SparkSession, classic}
 
-import io.eventtide.spark.planning.Drain
+import io.eventtide.spark.planning.{ClassicSession, Drain}
 
 /** Runs a real streaming query, step by step, with a scripted source and a scripted clock.
   *
@@ -54,7 +54,7 @@ final class Script private (
   )
 
   private val run = ScriptQuery.of(
-    result.asInstanceOf[classic.DataFrame],
+    ClassicSession.rows(result),
     outputMode,
     checkpoint,
     ScriptTimes.instant(clock).toEpochMilli,
@@ -82,7 +82,7 @@ final class Script private (
 
   /** Adds a micro-batch with the partitions of a DataFrame, and runs the query. */
   def rows(rows: DataFrame): Script = {
-    source.add(rows.asInstanceOf[classic.DataFrame])
+    source.add(ClassicSession.rows(rows))
     run.awaitIdle()
     this
   }
@@ -198,7 +198,7 @@ object Script {
       realTime: Boolean = false
   )(query: DataFrame => DataFrame): Script = {
     val source = ScriptSource.create(StructType.fromDDL(schema))
-    val classicSession = session.asInstanceOf[classic.SparkSession]
+    val classicSession = ClassicSession.of(session)
     val mode = if (realTime) "update" else outputMode
     new Script(classicSession, source, query, clock, mode, realTime).begin()
   }

@@ -9,6 +9,7 @@ import org.apache.spark.sql.functions.expr
 import org.apache.spark.sql.{Column, DataFrame, Dataset, Row}
 
 import io.eventtide.spark.options.{DurationText, OptionReader, SettingText, SizeText}
+import io.eventtide.spark.planning.WindowRequest
 import io.eventtide.spark.{LateContext, LateHandler, WindowBuilder, WindowTrigger}
 
 /** A window with VoltSP's names, without rows; [[Windows]] begins it, `over` completes it.
@@ -63,7 +64,8 @@ final class VoltSPWindow private[voltsp] (
     withKeyExtractor((extractor +: extractors).map(expr): _*)
 
   /** As with text. */
-  @varargs def withKeyExtractor(extractors: Column*): VoltSPWindow = changed(keys = extractors)
+  @varargs def withKeyExtractor(extractors: Column*): VoltSPWindow =
+    changed(keys = WindowRequest.someOf("key_extractor", extractors))
 
   /** Sets the time settings; by default a window uses processing time. */
   def withTimeConfig(config: TimeConfig): VoltSPWindow = changed(time = config)

@@ -263,8 +263,13 @@ class WindowCodecSuite extends AnyFunSuite {
   }
 
   test("what belongs to triggers is refused without them, and their values are required") {
-    for (option <- Seq("every" -> "PT1S", "discarding" -> "true", "late_updates" -> "true"))
-      assert(refused(tumbling + option).condition == "UNKNOWN_OPTION")
+    assert(refused(tumbling + ("every" -> "PT1S")).condition == "UNKNOWN_OPTION")
+    // Without a trigger, a window emits at its end.
+    for (option <- Seq("discarding", "late_updates")) {
+      val error = refused(tumbling + (option -> "true"))
+      assert(error.condition == "SETTING_CONFLICT")
+      assert(error.getMessageParameters.get("option") == option)
+    }
     for (trigger <- Seq("every", "every_rows", "when"))
       assert(refused(tumbling + ("triggers" -> trigger)).condition == "MISSING_OPTION")
   }

@@ -57,6 +57,15 @@ class RefusedCallSuite extends AnyFunSuite with SqlPlans {
     s"$mark(TABLE(events), ts, 5 + 5)" -> ("SQL_CALL" -> "5 + 5"),
     s"$mark(TABLE(events), ts, with_fixed_lag('5s'), decorators => throttle('1s'))" ->
       ("INVALID_CHOICE" -> "decorators => throttle('1s')"),
+    s"$window(TABLE(events), ts, $rest, step => '10s', slide => '5s')" ->
+      ("SETTING_CONFLICT" -> "slide => '5s'"),
+    s"$window(TABLE(events), ts, $rest, gap => '5m')" -> ("SETTING_CONFLICT" -> "size => '1m'"),
+    s"$window(TABLE(events), ts, $rest, length => '20s', slide => '10s')" ->
+      ("SETTING_CONFLICT" -> "size => '1m'"),
+    s"$window(TABLE(events), ts, ${rest.replace("size", "length")}, profile => 'jet')" ->
+      ("SETTING_CONFLICT" -> "profile => 'jet'"),
+    s"$window(TABLE(events), ts, $rest, triggers => every_rows(CAST(NULL AS INT)))" ->
+      ("SQL_ARGUMENT_TYPE" -> "CAST(NULL AS INT)"),
     s"$window(TABLE(events), ts, $rest, slide => '7s')" -> ("WINDOW_NOT_MULTIPLE" -> "size => '1m'"),
     s"$window(TABLE(events), ts, $rest, touching => 'merge')" ->
       ("UNKNOWN_OPTION" -> "touching => 'merge'"),
@@ -120,8 +129,8 @@ class RefusedCallSuite extends AnyFunSuite with SqlPlans {
     s"$window(TABLE(events), policy => $rest)" -> "MISSING_OPTION",
     s"$window(TABLE(events), ts, with_fixed_lag('5s'), agg => count(*))" -> "MISSING_OPTION",
     s"$window(TABLE(events), ts, with_fixed_lag('5s'), size => '1m')" -> "MISSING_OPTION",
-    s"$window(TABLE(events), ts, $rest, discarding => true)" -> "UNKNOWN_OPTION",
-    s"$window(TABLE(events), ts, $rest, late_updates => true)" -> "UNKNOWN_OPTION",
+    s"$window(TABLE(events), ts, $rest, discarding => true)" -> "SETTING_CONFLICT",
+    s"$window(TABLE(events), ts, $rest, late_updates => true)" -> "SETTING_CONFLICT",
     "SELECT * FROM eventtide_late(window => 0)" -> "MISSING_OPTION"
   )
 
@@ -132,6 +141,14 @@ class RefusedCallSuite extends AnyFunSuite with SqlPlans {
       val shown = error.getQueryContext.head.fragment
       assert(shown.startsWith("eventtide_"), shown)
     }
+  }
+
+  test("a parameter that is NULL has its default, and late updates need no trigger") {
+    val policy = "limiting_lag_and_delay('5s', '1m', samples => NULL)"
+    assert(spark.sql(s"$mark(TABLE(events), ts, $policy)").columns.contains("ts"))
+    val updates = "allowed_lateness => '1h', late_updates => true"
+    val found = spark.sql(s"$window(TABLE(events), ts, $rest, $updates)")
+    assert(found.columns.toSeq.containsSlice(Seq("pane_index", "pane_timing", "is_last")))
   }
 
   test("the word STREAM needs a stream") {

@@ -161,6 +161,20 @@ class StormWindowSuite extends AnyFunSuite with RocksSession {
     assert(refused("topology.bolts.window.size", 1) == "INVALID_CHOICE")
     assert(refused("topology.bolts.window.length.count", "3") == "INVALID_CHOICE")
     assert(refused("topology.bolts.window.sliding.interval.count", 3) == "MISSING_OPTION")
+    assert(refused("topology.bolts.window.length.count", 3000000000L) == "INVALID_CHOICE")
+    assert(refused("topology.bolts.window.length.duration.ms", Long.MaxValue) == "INVALID_CHOICE")
+  }
+
+  test("a configuration may have long windows, and keys without a value") {
+    val config = Map[String, Any](
+      "topology.bolts.window.length.duration.ms" -> 2592000000L,
+      "topology.bolts.late.tuple.stream" -> null
+    )
+    val month = StormWindow.fromConfig(config).withTimestampField("ts").over(rate).agg(n)
+    assert(month.request.toOptions("length.time") == "PT2592000S")
+    val twice = config + ("topology.bolts.window.length.count" -> 3)
+    val error = intercept[EventtideException](StormWindow.fromConfig(twice))
+    assert(error.getMessage.contains("'topology.bolts.window.length.count' is '3'"))
   }
 
   test("settings that contradict each other are refused, with their names") {
@@ -168,6 +182,7 @@ class StormWindowSuite extends AnyFunSuite with RocksSession {
     val refused = Seq[(String, () => Any)](
       "MISSING_OPTION" -> (() => timed.agg(n)),
       "MISSING_OPTION" -> (() => sized.agg(n)),
+      "MISSING_OPTION" -> (() => sized.groupBy(Seq.empty[org.apache.spark.sql.Column]: _*)),
       "MISSING_OPTION" -> (() => timed.withWindow("20s", "10s").agg()),
       "SETTING_CONFLICT" -> (() => timed.withTimestampExtractor(col("ts"))),
       "SETTING_CONFLICT" -> (() => sized.withLag("5s").over(rate).agg(n)),

@@ -69,7 +69,13 @@ private[spark] object WhyQuestion {
   }
 
   /** The question about a row of a late log. */
-  def of(row: Row, window: Int): OfLateRow = OfLateRow(
+  def of(row: Row, window: Int): OfLateRow = {
+    val isLate = Try(row.fieldIndex("_reason")).isSuccess
+    if (!isLate) OptionReader.unknown("row", String.valueOf(row), "rows of a late log")
+    ofLate(row, window)
+  }
+
+  private def ofLate(row: Row, window: Int) = OfLateRow(
     window,
     row.getAs[String]("_reason"),
     row.getAs[Long]("_batch_id"),
@@ -87,5 +93,8 @@ private[spark] object WhyQuestion {
     case _ => 0L
   }
 
-  private[spark] def since(time: Instant): Long = ChronoUnit.MICROS.between(Instant.EPOCH, time)
+  private[spark] def since(time: Instant): Long =
+    Try(ChronoUnit.MICROS.between(Instant.EPOCH, time)).getOrElse {
+      OptionReader.unknown("window", String.valueOf(time), "times that Spark can represent")
+    }
 }

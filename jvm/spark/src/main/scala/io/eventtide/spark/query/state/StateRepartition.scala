@@ -29,6 +29,7 @@ import io.eventtide.spark.checkpoint.{
   StatePartitions
 }
 import io.eventtide.spark.operators.WindowBatchContext
+import io.eventtide.spark.options.SettingText
 import io.eventtide.spark.state.WindowStateLayout
 
 /** Changes the number of partitions of the state of a query's windows, while no run uses it.
@@ -55,6 +56,7 @@ private[spark] final class StateRepartition(session: SparkSession, checkpoint: P
 
   /** Returns the number of partitions before. */
   def run(): Int = {
+    SettingText.rows("partitions", count): Unit
     refuseRunning()
     val committed = lastCommitted()
     val layouts = layoutsOfWindows()
