@@ -63,6 +63,28 @@ val sparkSettings = Seq(
     Attributed.blankSeq(sparkVersion.unmanagedJars((ThisBuild / baseDirectory).value))
 )
 
+// what the documentation leaves out: what is private to Spark and reached from there, and the inside
+// of the plugin
+val hidden = "org.apache.spark" +: Seq(
+  "api",
+  "checkpoint",
+  "connect",
+  "latelog",
+  "operators",
+  "options",
+  "planning",
+  "policies",
+  "query",
+  "repair",
+  "source",
+  "spi",
+  "sql",
+  "state"
+).map(inside => s"io.eventtide.spark.$inside")
+
+// each published jar has it
+val license = Def.setting((ThisBuild / baseDirectory).value / "LICENSE" -> "META-INF/LICENSE")
+
 // what Maven publishes: a jar with the kernel inside, its sources and its documentation
 val publishSettings = Seq(
   publish / skip := false,
@@ -88,12 +110,15 @@ val publishSettings = Seq(
     )(Resolver.mavenStylePatterns)
   ),
   Compile / packageSrc / mappings ++= (kernel / Compile / packageSrc / mappings).value,
+  Compile / packageBin / mappings += license.value,
+  Compile / packageSrc / mappings += license.value,
+  Compile / packageDoc / mappings += license.value,
   Compile / doc / sources ++= (kernel / Compile / doc / sources).value,
   Compile / doc / scalacOptions := Seq(
     "-doc-title",
     s"Eventtide ${version.value} for Spark ${sparkVersion.minor}",
     "-skip-packages",
-    "org.apache.spark", // what is private to Spark, and reached from there
+    hidden.mkString(":"),
     "-no-link-warnings", // classes of Java and of Spark have pages elsewhere
     "-Werror",
     "-release",

@@ -20,7 +20,11 @@ object Addresses {
     val authors = <developers><developer><name>The Eventtide authors</name></developer></developers>
     val home = known.get("home").map(address => <url>{address}</url>)
     val source = known.get("source").map { address =>
-      <scm><url>{address}</url><connection>scm:git:{address}</connection></scm>
+      <scm>
+        <url>{address}</url>
+        <connection>scm:git:{address}</connection>
+        <developerConnection>scm:git:{address}</developerConnection>
+      </scm>
     }
     val issues = known.get("issues").map { address =>
       <issueManagement><url>{address}</url></issueManagement>

@@ -35,7 +35,7 @@ class CustomMetadataHook(MetadataHookInterface):
             metadata["urls"] = urls
         made = runpy.run_path(str(root / "project" / "hatch_readme.py"))
         readme = (root / "README.md").read_text(encoding="utf-8")
-        text = made["long_description"](readme, known.get("source", ""))
+        text = made["long_description"](readme, known.get("source", ""), f"v{metadata['version']}")
         metadata["readme"] = {"content-type": "text/markdown", "text": text}
 
 

@@ -8,7 +8,7 @@ _FENCED = re.compile(r"(^```.*?^```$)", flags=re.MULTILINE | re.DOTALL)
 _LINK = re.compile(r"(!?)\[([^\]]*)\]\((?![a-z]+:|#)([^)\s]+)\)")
 
 
-def long_description(readme: str, source: str) -> str:
+def long_description(readme: str, source: str, ref: str) -> str:
     """Return the README with links and pictures under the address of the source code.
 
     Parameters
@@ -18,6 +18,8 @@ def long_description(readme: str, source: str) -> str:
     source : str
         The address of the repository, such as ``https://host/owner/name``. While it is empty, a
         link becomes its text, and a picture its description.
+    ref : str
+        The tag or the commit that links lead to, such as ``v0.1.0``.
     """
 
     def absolute(link: re.Match[str]) -> str:
@@ -25,7 +27,7 @@ def long_description(readme: str, source: str) -> str:
         if not source:
             return text
         kind = "raw" if picture else "blob"
-        return f"{picture}[{text}]({source.rstrip('/')}/{kind}/HEAD/{path})"
+        return f"{picture}[{text}]({source.rstrip('/')}/{kind}/{ref}/{path})"
 
     parts = _FENCED.split(readme)  # code stands at the odd places
     parts[::2] = (_LINK.sub(absolute, part) for part in parts[::2])

@@ -1,7 +1,7 @@
-"""Files of a release: release_files.py check|sbom FOLDER, or third-party.
+"""Files of a release: release_files.py check|sbom FOLDER, notes VERSION, or third-party.
 
 `check` compares what dev/release has built, `sbom` writes a software bill of materials for each
-jar, and `third-party` writes THIRD_PARTY.md.
+jar, `notes` prints the changes of a version, and `third-party` writes THIRD_PARTY.md.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+import runpy
 import sys
 import tarfile
 from importlib.metadata import PackageNotFoundError, metadata
@@ -24,8 +25,12 @@ else:
 
 ROOT = Path(__file__).parents[1]
 POM = "{http://maven.apache.org/POM/4.0.0}"
-FACTS = ("name", "description", "url", "licenses", "developers", "scm")
+FACTS = (
+    *("name", "description", "url", "licenses/license/name", "developers/developer/name"),
+    *("scm/url", "scm/connection", "scm/developerConnection"),
+)
 """What Maven Central wants to see in a POM."""
+LICENSE = "META-INF/LICENSE"
 
 
 def check(release: Path) -> list[str]:
@@ -57,7 +62,12 @@ def check(release: Path) -> list[str]:
             if not _holds(folder / f"{name}-{kind}.jar", f"io/eventtide/kernel/.*{suffix}")
         ]
         pom = ET.parse(folder / f"{name}.pom").getroot()  # noqa: S314 - the build has written it
-        problems += [f"{name}.pom has no {fact}" for fact in FACTS if pom.find(POM + fact) is None]
+        problems += [f"{name}.pom has no {fact}" for fact in FACTS if not _text(pom, fact)]
+        problems += [
+            f"{jar.name} has no {LICENSE}"
+            for jar in folder.glob("*.jar")
+            if not _holds(jar, LICENSE)
+        ]
     return problems
 
 
@@ -100,8 +110,8 @@ def _component(group: str, name: str, version: str) -> dict[str, Any]:
     return {"type": "library", "bom-ref": ref, **fields}
 
 
-def _text(element: ET.Element, tag: str) -> str:
-    return element.findtext(POM + tag) or ""
+def _text(element: ET.Element, path: str) -> str:
+    return element.findtext("/".join(POM + tag for tag in path.split("/"))) or ""
 
 
 def third_party() -> str:
@@ -110,6 +120,8 @@ def third_party() -> str:
     needed = [(line, "always") for line in project["dependencies"]]
     for extra, lines in sorted(project["optional-dependencies"].items()):
         needed += [(line, f"`eventtide[{extra}]`") for line in lines if extra != "all"]
+    client = tomllib.loads((ROOT / "client" / "pyproject.toml").read_text(encoding="utf-8"))
+    needed += [(line, "`eventtide-client`") for line in client["project"]["dependencies"]]
     table = [
         f"| {name} | `{bounds}` | {when} | {licence(name)} |"
         for line, when in needed
@@ -120,15 +132,33 @@ def third_party() -> str:
 
 def licence(package: str) -> str:
     """Return the licence that an installed package states."""
+    if package in OF_SPARK:
+        return OF_SPARK[package]
     try:
         stated = metadata(package)
     except PackageNotFoundError:
         sys.exit(f"{package} is not installed: run dev/setup first.")
-    found = stated["License-Expression"] or stated["License"] or "see the package"
-    return NAMES.get(str(found), str(found))
+    found = str(stated["License-Expression"] or stated["License"] or "")
+    if not found or "\n" in found:  # some packages state the text of their licence
+        kinds = (kind.split(" :: ") for kind in stated.get_all("Classifier") or ())
+        found = next((kind[-1] for kind in kinds if kind[0] == "License"), "see the package")
+    return NAMES.get(found, found)
 
 
 NAMES = {"BSD License": "BSD-3-Clause"}
+OF_SPARK = {"pyspark-client": "Apache-2.0"}
+"""Packages that cannot be installed beside the others."""
+
+
+def notes(version: str) -> str:
+    """Return the part of the changelog about a version, with links to the files of its tag."""
+    changelog = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    parts = re.split(r"^## ", changelog, flags=re.MULTILINE)
+    [part] = [part for part in parts if part.startswith(f"{version} - ")]
+    source = tomllib.loads((ROOT / "project" / "addresses.toml").read_text("utf-8"))["source"]
+    made = runpy.run_path(str(ROOT / "project" / "hatch_readme.py"))
+    text: str = made["long_description"](part.partition("\n")[2], source, f"v{version}")
+    return text.strip() + "\n"
 
 TEXT = """\
 # Third-party software
@@ -163,6 +193,9 @@ def main() -> None:
     part, *folder = sys.argv[1:]
     if part == "third-party":
         (ROOT / "THIRD_PARTY.md").write_text(third_party(), encoding="utf-8")
+        return
+    if part == "notes":
+        sys.stdout.write(notes(*folder))
         return
     release = Path(*folder)
     if part == "check":

@@ -44,9 +44,11 @@ def addresses() -> dict[str, str]:
 
 
 def on_config(config: MkDocsConfig) -> MkDocsConfig:
-    """Set the addresses."""
-    config.site_url = addresses()["docs"] or None
-    config.repo_url = addresses()["source"] or None
+    """Set the addresses, with what MkDocs derives from those in its file."""
+    known = addresses()
+    config.site_url = f"{known['docs'].rstrip('/')}/" if known["docs"] else None
+    if source := known["source"]:
+        config.repo_url, config.repo_name = source, urlsplit(source).path.strip("/")
     return config
 
 

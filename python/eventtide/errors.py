@@ -203,6 +203,17 @@ def installed() -> PackageMetadata:
         return metadata("eventtide-client")
 
 
+def extra(name: str) -> str:
+    """Return how an extra of this package is installed, for the fix of an error.
+
+    Examples
+    --------
+    >>> extra("yaml")
+    "Try: pip install 'eventtide[yaml]'."
+    """
+    return f"Try: pip install '{installed()['Name']}[{name}]'."
+
+
 def _docs() -> str:
     """Return the address of the docs, as the metadata of the package have it, or ``""``."""
     # Not cached: workers get this module by value, but a cached function would be pickled by name.

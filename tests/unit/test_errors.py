@@ -94,6 +94,21 @@ def test_an_error_of_python_has_a_condition(error: type[EventtideError]) -> None
     assert (error.condition is None) != any(part in error.__name__ for part in in_python)
 
 
+@pytest.mark.parametrize("package", ["eventtide", "eventtide-client"])
+def test_an_extra_is_one_of_the_installed_package(
+    package: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The other package would overwrite its files."""
+
+    def metadata(name: str) -> dict[str, str]:
+        if name != package:
+            raise PackageNotFoundError(name)
+        return {"Name": name}
+
+    monkeypatch.setattr(errors, "metadata", metadata)
+    assert errors.extra("plot") == f"Try: pip install '{package}[plot]'."
+
+
 @pytest.mark.parametrize("docs", ["", "https://docs.test", "https://docs.test/"])
 def test_a_message_ends_with_the_address_of_its_condition(
     docs: str, monkeypatch: pytest.MonkeyPatch

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 from importlib import util
@@ -12,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 import tomli
 import yaml
+from eventtide._version import SUPPORTED_SPARK
 from packaging.requirements import Requirement
 
 from tests.pages import ROOT
@@ -61,15 +63,39 @@ def test_a_workflow_calls_scripts_that_exist(path: Path) -> None:
     for script in called:
         assert os.access(ROOT / script, os.X_OK), script
     actions = [step["uses"] for step in steps(workflow) if "uses" in step]
-    assert all("@" in action for action in actions)
+    assert all(re.fullmatch(r"[\w./-]+@(release/)?v\d+", action) for action in actions)
+
+
+def test_each_list_of_spark_versions_has_all_of_them() -> None:
+    """The build has the releases; the package and the nightly run name their minors."""
+    build = (ROOT / "project" / "SparkVersions.scala").read_text("utf-8")
+    releases = re.findall(r'SparkVersion\("([\d.]+)"', build)
+    minors = [release.rpartition(".")[0] for release in releases]
+    assert [*SUPPORTED_SPARK] == minors
+    nightly = (GITHUB / "workflows" / "nightly.yml").read_text("utf-8")
+    assert {*re.findall(r"--spark (\S+)", nightly)} == {*releases[:-1]}
+    major, minor = map(int, minors[-1].split("."))
+    bounds = f">={minors[0]},<{major}.{minor + 1}"
+    for project, package in ((".", "pyspark"), ("client", "pyspark-client")):
+        pyproject = tomli.loads((ROOT / project / "pyproject.toml").read_text("utf-8"))
+        assert f"{package}{bounds}" in pyproject["project"]["dependencies"]
+
+
+def test_the_changelog_begins_with_the_version_of_the_build() -> None:
+    """Otherwise main would build files with the name of a release."""
+    first = re.search(r"^## (\S+) - ", (ROOT / "CHANGELOG.md").read_text("utf-8"), re.MULTILINE)
+    assert first is not None
+    assert first[1] == PROJECT["version"]
 
 
 def test_the_release_has_no_password_for_pypi() -> None:
-    """It is published by its identity, with attestations, and only after the build."""
+    """It is published by its identity, with attestations, and last of all."""
     jobs = loaded(GITHUB / "workflows" / "release.yml")["jobs"]
     pypi = jobs["pypi"]
-    assert (pypi["needs"], pypi["permissions"]) == ("build", {"id-token": "write"})
-    [publish] = [step for step in pypi["steps"] if "pypi-publish" in step["uses"]]
+    order = [jobs[job].get("needs") for job in ("build", "maven", "pypi", "notes")]
+    assert order == ["tests", "build", "maven", "pypi"]
+    assert pypi["permissions"] == {"id-token": "write"}
+    [publish] = [step for step in pypi["steps"] if "pypi-publish" in step.get("uses", "")]
     assert publish["with"]["attestations"] is True
     assert "password" not in publish["with"]
     assert any("attest-build-provenance" in step.get("uses", "") for step in jobs["build"]["steps"])
@@ -116,9 +142,8 @@ def test_third_party_says_how_it_is_written() -> None:
     """As the script writes it, but for licences, which other versions may state otherwise."""
     written = module("release_files").third_party()
     page = (ROOT / "THIRD_PARTY.md").read_text("utf-8")
-    assert re.sub(r"\| [^|]* \|$", "", written, flags=re.MULTILINE) == re.sub(
-        r"\| [^|]* \|$", "", page, flags=re.MULTILINE
-    )
+    licences = re.compile(r"\| [^|\n]+ \|$", re.MULTILINE)
+    assert licences.sub("", written) == licences.sub("", page)
 
 
 def package(name: str, **more: object) -> dict[str, object]:
@@ -160,21 +185,55 @@ def test_an_audit_without_a_report_is_no_audit(tmp_path: Path) -> None:
     """pip-audit writes none where it ends early."""
     script = ROOT / "project" / "audit_report.py"
     command = [sys.executable, str(script), str(tmp_path / "none.json")]
-    told = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603
-    assert (told.returncode, told.stdout.partition(":")[0]) == (0, "not checked")
+    for more, code in (([], 0), (["--require"], 1)):
+        told = subprocess.run([*command, *more], capture_output=True, text=True, check=False)  # noqa: S603
+        assert (told.returncode, told.stdout.partition(":")[0]) == (code, "not checked")
 
 
-def test_nothing_is_published_without_addresses() -> None:
+@pytest.fixture
+def clone(tmp_path: Path) -> Path:
+    """Return a repository with the scripts alone, in which nothing can be built."""
+    for folder in ("dev", "project"):
+        shutil.copytree(ROOT / folder, tmp_path / folder, ignore=shutil.ignore_patterns("target"))
+    shutil.copy(ROOT / "pyproject.toml", tmp_path)
+    (tmp_path / ".gitignore").write_text(".build/\n", encoding="utf-8")
+    author = ("-c", "user.name=a", "-c", "user.email=a@b.c")
+    for command in (("init", "-q"), ("add", "."), (*author, "commit", "-qm", "all")):
+        subprocess.run(["git", *command], cwd=tmp_path, check=True)  # noqa: S603, S607
+    return tmp_path
+
+
+def release(part: str, clone: Path, addresses: str) -> str:
+    """Return what dev/release says when it refuses to begin."""
+    path = clone / ".build" / "addresses.toml"
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(addresses, encoding="utf-8")
+    told = subprocess.run(  # noqa: S603 - our own arguments
+        ["bash", "dev/release", part],  # noqa: S607
+        cwd=clone,
+        env={**os.environ, "EVENTTIDE_ADDRESSES": str(path)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert told.returncode == 1
+    return told.stderr
+
+
+@pytest.mark.parametrize("part", ["build", "maven", "pypi"])
+def test_nothing_is_published_without_addresses(clone: Path, part: str) -> None:
     """The empty ones are named, before anything is built."""
-    known = tomli.loads((ROOT / "project" / "addresses.toml").read_text("utf-8"))
-    empty = [key for key, address in known.items() if not address]
-    if empty:
-        told = subprocess.run(
-            ["bash", "dev/release", "build"],  # noqa: S607
-            cwd=ROOT,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        assert told.returncode == 1
-        assert f"fill in {', '.join(empty)} in project/addresses.toml" in told.stderr
+    told = release(part, clone, 'home = "https://a.b"\ndocs = ""\nsecurity = "" # mail\n')
+    assert "fill in docs, security in project/addresses.toml" in told
+
+
+@pytest.mark.parametrize("part", ["maven", "pypi"])
+def test_only_what_a_build_has_completed_is_uploaded(clone: Path, part: str) -> None:
+    """Not files of a build that has failed, or of another commit."""
+    for folder in ("maven", "pypi"):
+        (clone / ".build" / "release" / folder).mkdir(parents=True)
+        (clone / ".build" / "release" / folder / "file").write_text("", encoding="utf-8")
+    for built in ("", "0" * 40):
+        (clone / ".build" / "release" / "built").write_text(built, encoding="utf-8")
+        told = release(part, clone, 'home = "https://a.b"\n')
+        assert "There is nothing of this commit to upload" in told

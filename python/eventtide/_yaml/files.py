@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from eventtide._text.arguments import of_type
+from eventtide import errors
 from eventtide.errors import refused, unready
 
 if TYPE_CHECKING:
@@ -59,4 +60,4 @@ def extra() -> Iterator[None]:
         if missing.name not in {"pydantic", "yaml"}:
             raise
         problem = f"YAML needs {missing.name}, which is not installed."
-        raise unready(problem, "Try: pip install 'eventtide[yaml]'.") from None
+        raise unready(problem, errors.extra("yaml")) from None

@@ -100,7 +100,7 @@ def watch(query: StreamingQuery, *, every: Duration = "1s") -> None:
     InvalidDurationError
         `every` is not a duration above zero.
     SetupError
-        Rich is not installed, in a terminal: ``pip install 'eventtide[cli]'``.
+        Rich is not installed, in a terminal: ``pip install rich``.
 
     Notes
     -----
@@ -168,7 +168,7 @@ def _rich() -> Any:  # noqa: ANN401 - two classes of Rich
         from rich.text import Text  # noqa: PLC0415 - names of substreams are no markup
     except ImportError as error:
         problem = "a display in a terminal needs Rich, which is not installed"
-        raise unready(problem, "Try: pip install 'eventtide[cli]'.") from error
+        raise unready(problem, "Try: pip install rich.") from error
     return Live, Text
 
 
