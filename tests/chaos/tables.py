@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 CAMPAIGNS = {
     "exhaustive": "a file call that fails, halts, stalls or is interrupted",
-    "upgrades": "the same in the first batch after an upgrade from 0.1.0",
+    "upgrades": "the same in the first batch on a kept checkpoint",
     "random": "`kill -9` of the driver",
     "executors": "`kill -9` of an executor",
     "drivers": "two drivers on one checkpoint",
