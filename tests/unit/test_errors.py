@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import pickle
+from importlib.metadata import PackageNotFoundError
 from types import SimpleNamespace
 
 import pytest
