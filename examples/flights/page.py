@@ -96,14 +96,21 @@ def _words(flights: Flights, measured: Sequence[Measured]) -> dict[str, str]:
         "rows": f"{worst.rows_in:,}",
         "days": f"{first:%A %d} to {last:%A %d %B %Y}",
         "worst": worst.setting.name,
-        "worst_late": f"{worst.late_share:.1%}",
         "far_lost": f"{len(lost) / max(len(far), 1):.0%}",
         "rare": _rare(ours),
+        "night": _night(ours),
         "hindsight": _hindsight(worst, best),
         "airport": _airport(measured),
         "ours_late": _span(f"{m.late_share:.2%}" for m in ours),
         "ours_p90": _span(str(m.delay(0.9)) for m in ours),
     }
+
+
+def _night(ours: Sequence[Measured]) -> str:
+    """Return the sentence on the chart's lines with a lull, if it has one."""
+    if not any("lull" in one.setting.name for one in ours):
+        return "The demo without --quick also has policies that advance with the clock in a lull."
+    return "With a lull, Eventtide's watermark advances with the clock."
 
 
 def _hindsight(worst: Measured, best: Measured) -> str:

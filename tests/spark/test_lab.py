@@ -182,6 +182,8 @@ def test_a_chart(spark: SparkSession) -> None:
         ({"windows": []}, InvalidArgumentError, "windows=.. is empty"),
         ({"windows": TENS}, InvalidArgumentError, "not a list"),
         ({"windows": ["1h"]}, ArgumentTypeError, "windows.0."),
+        ({"windows": 5}, InvalidArgumentError, "windows=5 is not a list"),
+        ({"policies": 5}, InvalidArgumentError, "policies=5 is not a list"),
         ({"windows": [et.window()]}, InvalidArgumentError, "has no kind"),
         ({"windows": [TENS.origin("2024-01-01")]}, InvalidArgumentError, "has no time zone"),
         ({"windows": [et.window().session("5s")]}, InvalidArgumentError, "LAB_WINDOW"),

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import eventtide as et
 import pytest
 from eventtide import WatermarkPolicies
-from eventtide.errors import InvalidDurationError
+from eventtide.errors import ArgumentTypeError, InvalidDurationError
 from eventtide.observe import _watch
 from eventtide.testing import Script
 from pyspark.sql import functions as F  # noqa: N812 - PySpark's own convention
@@ -75,6 +75,12 @@ def test_a_terminal_shows_a_query_until_it_ends(monkeypatch: pytest.MonkeyPatch)
         assert not watching.is_alive()
     assert "watermark 2024-01-01 00:00:35 UTC" in written.getvalue()
     assert "watermark 2024-01-01 00:00:45 UTC" in written.getvalue()
+
+
+def test_what_is_no_query_is_refused() -> None:
+    """A checkpoint location does not run."""
+    with pytest.raises(ArgumentTypeError, match="query='/data/checkpoint' has type str"):
+        et.watch("/data/checkpoint")  # type: ignore[arg-type]
 
 
 def test_the_time_between_two_looks_is_above_zero() -> None:

@@ -13,6 +13,7 @@ import pytest
 from eventtide import WatermarkPolicies
 from eventtide.errors import ArgumentTypeError, InvalidArgumentError
 from eventtide.testing import Script
+from pyspark.sql import Row
 from pyspark.sql import functions as F  # noqa: N812 - PySpark's own convention
 
 from tests.spark.queries import at
@@ -223,6 +224,8 @@ def test_bad_input() -> None:
                 et.why(query, (f"{at(0)}Z", bound))
         with pytest.raises(ArgumentTypeError, match="row=5 has type int"):
             et.why_late(query, 5)  # type: ignore[arg-type]
+        with pytest.raises(InvalidArgumentError, match="is not a row of the late log"):
+            et.why_late(query, Row(_reason="window_closed"))
         with pytest.raises(InvalidArgumentError, match="fits no row"):
             et.why_late(query, "user = 'nobody'")
 

@@ -47,7 +47,7 @@ def test_a_dict_may_leave_columns_out() -> None:
     assert storable(("2024-01-01 00:00:07", None), SCHEMA) == (SEVEN, None)
 
 
-@pytest.mark.parametrize("row", [{"kye": "a"}, ("2024-01-01",), ("a", "b", "c"), "ts"])
+@pytest.mark.parametrize("row", [{"kye": "a"}, ("2024-01-01",), ("a", "b", "c"), "ts", 5])
 def test_a_row_with_other_columns_is_refused(row: Any) -> None:
     """The message has the row and the columns."""
     with pytest.raises(InvalidArgumentError, match="a dict or a tuple of ts, key"):

@@ -153,7 +153,8 @@ def why(session: SparkSession, checkpoint: str, question: Mapping[str, str]) -> 
 def timeline(session: SparkSession, checkpoint: str, rows: DataFrame | None = None) -> str:
     """Return the last batches of a checkpoint as a page of HTML.
 
-    `rows` are drawn too: their arrival and their event time, in microseconds.
+    Of `rows`, their ``arrival`` and ``event_time`` in microseconds, some are drawn too: of those
+    that arrived during the batches. Which ones depends on the rows alone.
     """
     api = _api(session)
     with named_errors():

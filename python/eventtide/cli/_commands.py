@@ -14,7 +14,7 @@ from eventtide._version import SUPPORTED_SPARK, __version__
 from eventtide.cli import _doctor as said
 from eventtide.cli._lab import lab
 from eventtide.cli._plans import check_name, load_plan
-from eventtide.cli._recorded import Format, read, sample
+from eventtide.cli._recorded import Format, read, times
 from eventtide.cli._session import Conf, session
 
 app = typer.Typer(
@@ -142,7 +142,7 @@ def timeline(  # noqa: PLR0913 - options
     with session(console, conf) as spark:
         drawn = None
         if rows and event_time and arrival:
-            drawn = sample(read(spark, rows, file_format), event_time, arrival)
+            drawn = times(read(spark, rows, file_format), event_time, arrival)
         out.write_text(_jvm.timeline(spark, checkpoint, drawn), encoding="utf-8")
     console.print(
         f"Open {out.resolve()} in a browser.", soft_wrap=True, highlight=False, markup=False

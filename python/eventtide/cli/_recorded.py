@@ -19,7 +19,6 @@ Format = Annotated[
 ]
 
 _READERS = {".parquet": "parquet", ".orc": "orc", ".json": "json", ".csv": "csv"}
-_DRAWN = 2_000  # rows
 
 
 def read(spark: SparkSession, files: list[str], file_format: str | None) -> DataFrame:
@@ -31,13 +30,10 @@ def read(spark: SparkSession, files: list[str], file_format: str | None) -> Data
     return reader.load(files)
 
 
-def sample(rows: DataFrame, event_time: str, arrival: str) -> DataFrame:
-    """Return the arrival and the event time of some rows, in microseconds.
-
-    Which ones are drawn depends on the rows alone.
-    """
+def times(rows: DataFrame, event_time: str, arrival: str) -> DataFrame:
+    """Return the arrival and the event time of rows, in microseconds."""
     for name, column in (("event_time", event_time), ("arrival", arrival)):
         check_column(name, column, rows.columns)
     named = {"arrival": arrival, "event_time": event_time}
     micros = [F.unix_micros(F.col(of).cast("timestamp")).alias(name) for name, of in named.items()]
-    return rows.select(*micros).dropna().orderBy(F.xxhash64(*named)).limit(_DRAWN)
+    return rows.select(*micros).dropna()

@@ -23,9 +23,9 @@ def blame(query: StreamingQuery) -> str:
     Returns
     -------
     str
-        The first sentence names the substream to blame, since when it delays the watermark, and the
-        effect of marking it idle. It is the substream with the lowest watermark in the input with
-        the lowest watermark. An unknown watermark is lower than any other. If the clock moves the
+        The first sentence names the substream to blame, when it was last seen, and the effect of
+        marking it idle. It is the substream with the lowest watermark in the input with the lowest
+        watermark. An input of which no row has been read is named alone. An unknown watermark is lower than any other. If the clock moves the
         watermark without rows, no substream is to blame. The second sentence names the next window
         of `window` to close, and the remaining time or the watermark at which it closes.
 
@@ -50,7 +50,7 @@ def blame(query: StreamingQuery) -> str:
     --------
     >>> import eventtide as et
     >>> et.blame(query)  # doctest: +SKIP
-    "'sensor-7' holds the watermark at 2026-01-01 12:00:00 UTC, 14m behind 'sensor-1', since ..."
+    "'sensor-7' holds the watermark at 2026-01-01 12:00:00 UTC, 14m behind 'sensor-1', last ..."
     """
     said = answer(query, lambda bridge: bridge.blame(query))
     if query.isActive:

@@ -205,7 +205,7 @@ def read_checkpoint(
     --------
     >>> import eventtide as et
     >>> et.read_checkpoint("/data/checkpoint").blame  # doctest: +SKIP
-    "'sensor-7' holds the watermark at 2026-01-01 12:00:00 UTC, 14m behind 'sensor-1', since ..."
+    "'sensor-7' holds the watermark at 2026-01-01 12:00:00 UTC, 14m behind 'sensor-1', last ..."
     """
     fix = "et.read_checkpoint('/data/checkpoint')"
     session, checkpoint = located(query, spark, fix)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from datetime import timedelta
 from functools import reduce
 from typing import TYPE_CHECKING
@@ -24,7 +25,7 @@ from eventtide.windows._checks import check_shape
 from eventtide.windows._defaults import with_session_defaults
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
     from pyspark.sql import Column, Row
 
@@ -152,7 +153,7 @@ def _policies(policies: Iterable[PolicyOrRules] | None) -> list[WatermarkPolicy]
         return [WatermarkPolicies.with_fixed_lag(lag) for lag in _LAGS]
     allowed = "a list of one policy or more"
     fix = "policies=[et.WatermarkPolicies.with_fixed_lag('5s')]"
-    if isinstance(policies, (str, WatermarkPolicy)):
+    if isinstance(policies, (str, WatermarkPolicy)) or not isinstance(policies, Iterable):
         raise refused("policies", policies, "is not a list", allowed=allowed, fix=fix)
     found = [chosen(policy) for policy in policies]
     if not found:
@@ -164,7 +165,7 @@ def _windows(windows: Iterable[WindowBuilder] | None) -> list[WindowBuilder]:
     if windows is None:
         return [window().tumbling("1m")]
     allowed, fix = "a list of one window or more", "windows=[et.window().tumbling('1h')]"
-    if isinstance(windows, WindowBuilder):
+    if isinstance(windows, WindowBuilder) or not isinstance(windows, Iterable):
         raise refused("windows", windows, "is not a list", allowed=allowed, fix=fix)
     found = list(windows)
     for i, one in enumerate(found):

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 __all__ = ["shown_progress"]
 
 _LOOK = 0.2  # seconds between two looks
+_OF_GROUP = ("spark.jobGroup.id", "spark.job.description", "spark.job.interruptOnCancel")
 
 
 @contextmanager
@@ -76,6 +77,7 @@ def _of_group(session: SparkSession, advance: _Advance) -> Iterator[None]:
             infos = list(filter(None, map(status.getStageInfo, stages)))
             advance(sum(one.numCompletedTasks for one in infos), sum(one.numTasks for one in infos))
 
+    before = {name: context.getLocalProperty(name) for name in _OF_GROUP}
     context.setJobGroup(group, "eventtide lab")
     looking = threading.Thread(target=look, daemon=True)
     looking.start()
@@ -84,5 +86,5 @@ def _of_group(session: SparkSession, advance: _Advance) -> Iterator[None]:
     finally:
         ended.set()
         looking.join()
-        for name in ("spark.jobGroup.id", "spark.job.description"):
-            context.setLocalProperty(name, None)  # type: ignore[arg-type] # removes it
+        for name, value in before.items():
+            context.setLocalProperty(name, value)  # type: ignore[arg-type] # None removes it

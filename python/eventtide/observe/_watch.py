@@ -112,7 +112,7 @@ def watch(query: StreamingQuery, *, every: Duration = "1s") -> None:
     >>> import eventtide as et
     >>> et.watch(query)  # doctest: +SKIP
     minutes  watermark 2026-01-01 12:00:05 UTC  lag 5s  12,034 rows/s  late 34 (0.02%)
-    'sensor-7' holds the watermark at 2026-01-01 12:00:05 UTC, 14m behind 'sensor-1', since ...
+    'sensor-7' holds the watermark at 2026-01-01 12:00:05 UTC, 14m behind 'sensor-1', last ...
     """
     pause = micros("every", every, positive=True) / 1e6
     first = glance_at(query)  # refuses other queries before anything is shown
@@ -125,8 +125,9 @@ def watch(query: StreamingQuery, *, every: Duration = "1s") -> None:
 
 def glance_at(query: StreamingQuery) -> Glance:
     """Return a query as it is now."""
+    now = progress(query)  # refuses what is no query
     name = query.name or str(query.id)
-    return Glance(name, progress(query), _rate(query), first_sentence(blame(query)))
+    return Glance(name, now, _rate(query), first_sentence(blame(query)))
 
 
 def first_sentence(text: str) -> str:

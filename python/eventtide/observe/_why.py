@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 __all__ = ["why", "why_late"]
 
 _WINDOW = ("a start and an end, such as the column `window` of a result", "window=row.window")
+_OF_LATE = ("_reason", "_batch_id", "_event_time", "_watermark", "_substream", "_key")
 _ROW = ("a row of et.read_late(query), or a condition on its columns", "row=\"user = 'a'\"")
 
 
@@ -143,7 +144,7 @@ def why_late(
     allowed, fix = _ROW
     of_type("row", row, (Row, str, Column), allowed, fix)
     late = row if isinstance(row, Row) else _last(query, row, index, spark)
-    if "_reason" not in late:
+    if not {*_OF_LATE} <= {*getattr(late, "__fields__", ())}:
         raise refused("row", late, "is not a row of the late log", allowed=allowed, fix=fix)
     session, checkpoint = located(query, spark, "et.why_late(query, row)")
     question = {"window": count("index", index, "0", least=0), **_asked(late)}

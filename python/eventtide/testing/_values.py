@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sized
 from datetime import datetime, timezone
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -91,7 +92,7 @@ def readable_row(row: RowLike, schema: StructType, *, collected: bool = False) -
         given = row.asDict()
     elif isinstance(row, dict):
         given = dict(row)
-    elif isinstance(row, str) or len(row) != len(names):
+    elif isinstance(row, str) or not isinstance(row, Sized) or len(row) != len(names):
         raise _other_columns(row, names)
     else:
         given = dict(zip(names, row, strict=True))
@@ -114,7 +115,9 @@ def storable(row: RowLike, schema: StructType) -> tuple[Any, ...]:
         The row has a column that is not in the schema, or another number of values.
     """
     names = schema.fieldNames()
-    if isinstance(row, str) or (isinstance(row, dict) and not set(row) <= set(names)):
+    if isinstance(row, str) or not isinstance(row, Iterable):
+        raise _other_columns(row, names)
+    if isinstance(row, dict) and not set(row) <= set(names):
         raise _other_columns(row, names)
     values = [row.get(name) for name in names] if isinstance(row, dict) else list(row)
     if len(values) != len(names):

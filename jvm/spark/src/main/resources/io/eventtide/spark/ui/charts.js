@@ -69,6 +69,9 @@ const eventtideCharts = (() => {
     if (clock.length) names.push(["clock", "the clock"]);
     if (rows.length) names.push(["rows", "rows of the sample"]);
     legend(place, names);
+    if (data.rows && !rows.length) {
+      d3.select(place).append("p").text("No row of the files arrived during these batches.");
+    }
   }
 
   /** The late rows of each batch by reason, as a share of its rows. */
@@ -79,7 +82,11 @@ const eventtideCharts = (() => {
       const rows = d3.sum(counts) + batch.onTime - before.onTime;
       return {id: batch.id, rows, shares: counts.map(count => count / rows)};
     }).filter(batch => batch.rows > 0);
-    if (!reasons.length || !shares.length) { place.textContent = "No row has been late."; return; }
+    if (!reasons.length || !shares.length) {
+      place.textContent = "No late row of a window in these batches. Spark's own operators count " +
+        "theirs in the tab Structured Streaming.";
+      return;
+    }
     const chart = canvas(place, "Share of late rows by batch", 160);
     const x = d3.scaleBand(shares.map(one => one.id), [0, chart.width]).padding(0.1);
     const most = d3.max(shares, one => d3.sum(one.shares)) || 1;
@@ -102,18 +109,24 @@ const eventtideCharts = (() => {
     const steps = (input.disorder || {}).recent || [];
     const rows = d3.sum(steps, step => step[1]);
     let left = rows;
-    const points = steps.map(([lag, count]) => [Math.max(lag, 1000), (left -= count) / rows])
-      .filter(point => point[1] > 0);
-    if (points.length < 2) { place.textContent = "No row has been out of order."; return; }
+    const foot = 0.5 / rows; // no row is late: a logarithmic axis has no zero
+    const points = steps.map(([lag, count]) =>
+      [Math.max(lag, 1000), Math.max(foot, (left -= count) / rows)]);
+    if (!steps.some(step => step[0] > 0)) {
+      place.textContent = "No row has been out of order.";
+      return;
+    }
+    points.unshift([1000, steps[0][0] > 1000 ? 1 : points[0][1]]);
+    const marks = Object.entries(input.lags || {}).filter(mark => mark[1] >= 1000);
     const chart = canvas(place, "Share of late rows by lag", 200);
-    const x = d3.scaleLog(d3.extent(points, p => p[0]), [0, chart.width]);
-    const y = d3.scaleLog([d3.min(points, p => p[1]), 1], [chart.height, 0]);
+    const x = d3.scaleLog(d3.extent([...points, ...marks.map(mark => [mark[1]])], p => p[0]),
+      [0, chart.width]);
+    const y = d3.scaleLog([foot, 1], [chart.height, 0]);
     const inside = (values, [low, high]) => values.filter(one => one >= low && one <= high);
     axes(chart, d3.axisBottom(x).tickValues(inside(roundLags, x.domain())).tickFormat(duration),
       d3.axisLeft(y).tickValues(inside(roundShares, y.domain())).tickFormat(d3.format(".3~%")));
     line(chart.plot, points, x, y, "watermark");
-    for (const [name, lag] of Object.entries(input.lags || {})) {
-      if (lag < x.domain()[0] || lag > x.domain()[1]) continue;
+    for (const [name, lag] of marks) {
       chart.plot.append("line").attr("class", "mark").attr("x1", x(lag)).attr("x2", x(lag))
         .attr("y2", chart.height);
       const isRight = x(lag) > chart.width * 0.7;

@@ -8,6 +8,7 @@ import scala.jdk.CollectionConverters._
 import org.apache.hadoop.conf.Configuration
 import org.apache.spark.sql.classic
 import org.apache.spark.sql.eventtide.{StreamExecutionAccess, TestQuery}
+import org.apache.spark.sql.functions.xxhash64
 import org.apache.spark.sql.streaming.{DataStreamWriter, StreamingQuery}
 import org.apache.spark.sql.types.StructType
 import org.apache.spark.sql.{Column, DataFrame, Row, SparkSession}
@@ -193,10 +194,16 @@ object PythonApi {
     *   rows that the page draws: their arrival and their event time in microseconds; null for none
     */
   def timeline(session: SparkSession, checkpoint: String, rows: DataFrame): String = {
-    val drawn =
-      Option(rows).toSeq.flatMap(_.collect().toSeq.map(of => of.getLong(0) -> of.getLong(1)))
+    val drawn = Option(rows).map { all => (first: Long, last: Long) =>
+      val during = all.where(all("arrival").between(first, last))
+      val some = during.orderBy(xxhash64(during("arrival"), during("event_time"))).limit(DrawnRows)
+      some.collect().toSeq.map(of => of.getLong(0) -> of.getLong(1))
+    }
     new Timeline(CheckpointPath.read(checkpoint), conf(session), drawn).html
   }
+
+  // Of all rows, these; which ones depends on the rows alone.
+  private val DrawnRows = 2000
 
   /** Finds the late files of a checkpoint that do not count. Deletes them, unless `dryRun` is set.
     *

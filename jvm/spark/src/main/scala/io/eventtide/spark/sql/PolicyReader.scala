@@ -139,7 +139,7 @@ private[sql] final class PolicyReader(call: FunctionCall) {
   private def parameters(of: Call, kind: RuleKind, prefix: String): Map[String, String] = {
     val written = of.named(kind.params.map(_.name))
     kind.params.flatMap { param =>
-      written.get(param.name).filterNot(given => Constants.isNull(given.value)).map { value =>
+      written.get(param.name).filterNot(given => values.literal(given).value == null).map { value =>
         val text = param.kind match {
           case ParamKind.Duration => times.duration(value, param.least > 0)
           case ParamKind.Count => values.count(value)

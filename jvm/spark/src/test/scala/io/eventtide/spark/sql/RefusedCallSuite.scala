@@ -144,7 +144,7 @@ class RefusedCallSuite extends AnyFunSuite with SqlPlans {
   }
 
   test("a parameter that is NULL has its default, and late updates need no trigger") {
-    val policy = "limiting_lag_and_delay('5s', '1m', samples => NULL)"
+    val policy = "limiting_lag_and_delay('5s', '1m', samples => CAST(NULL AS INT))"
     assert(spark.sql(s"$mark(TABLE(events), ts, $policy)").columns.contains("ts"))
     val updates = "allowed_lateness => '1h', late_updates => true"
     val found = spark.sql(s"$window(TABLE(events), ts, $rest, $updates)")

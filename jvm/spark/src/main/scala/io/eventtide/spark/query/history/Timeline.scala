@@ -8,21 +8,26 @@ import io.eventtide.spark.query.monitor.BatchPoint
 /** The last batches of a checkpoint as a page of HTML that needs no network.
   *
   * @param rows
-  *   some rows, which the page draws: the times of their arrivals and their event times
+  *   the rows that the page draws, as the times of their arrivals and their event times: those that
+  *   arrived between two times. None if no rows are asked for
   */
 private[spark] final class Timeline(
     checkpoint: Path,
     conf: Configuration,
-    rows: Seq[(Long, Long)]
+    rows: Option[(Long, Long) => Seq[(Long, Long)]]
 ) {
 
   /** The data of the page. */
   private def json: String = {
     val history = WatermarkHistory.read(checkpoint, conf)
-    val points = history.reports.map(BatchPoint.of)
-    val data = TimelineJson.of(history.root.toString, points, history.last)
-    val array = data.putArray("rows")
-    rows.foreach { case (arrival, time) => array.addArray().add(arrival).add(time) }
+    val points = history.reports.map(BatchPoint.of).toSeq
+    val data = TimelineJson.of(history.root.toString, points.iterator, history.last)
+    rows.foreach { between =>
+      val at = points.map(_.atMicros).filter(_ > 0)
+      val array = data.putArray("rows")
+      for (first <- at.minOption.toSeq; (arrival, time) <- between(first, at.max))
+        array.addArray().add(arrival).add(time)
+    }
     data.toString
   }
 

@@ -32,7 +32,8 @@ private[query] object TimelineJson {
     val inputs = node.putArray("inputs")
     last.foreach(writeInputs(_, inputs, most))
     val windows = node.putArray("windows")
-    last.foreach(_.outlook.windows.foreach(_.write(windows.addObject())))
+    for (report <- last; window <- report.outlook.windows)
+      window.write(windows.addObject(), report.clock.aheadMicros)
     node
   }
 
@@ -51,7 +52,8 @@ private[query] object TimelineJson {
       WatermarkReport.putTime(node, "highest", input.highest)
       node.put("holder", input.holder.orNull)
       val lags = node.putObject("lags")
-      lags.put("now", input.settings.policy.lag)
+      // A learnt lag is in the state of the policy, not in its settings.
+      if (input.settings.policy.lateTarget.isEmpty) lags.put("now", input.settings.policy.lag)
       lagFor(input).foreach(lags.put("for 0.1% late", _))
     }
 

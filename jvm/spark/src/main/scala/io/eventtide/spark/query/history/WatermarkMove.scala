@@ -36,9 +36,13 @@ private[history] final case class WatermarkMove(
     from + after.emittedMicros.fold("")(micros => s" to ${utc(micros)}")
   }
 
-  private def cause: String = holders.headOption match {
+  private def unseen: Option[InputReport] = before.inputs.find(_.isUnseen)
+
+  // An input without rows is lower than any substream of the others.
+  private def cause: String = holders.headOption.filter(_ => unseen.isEmpty) match {
     case Some(holder) => s"${held(holder)}, until ${released(holder)}"
     case None if before.inputs.forall(_.lines.isEmpty) => "it had the first rows"
+    case None if unseen.isDefined => s"it had the first rows of ${unseen.get.label}"
     case None if before.idealMicros.exists(_ >= target) =>
       s"the policies were at ${before.idealMicros.fold("")(utc)} before" + (
         if (before.inputs.exists(_.settings.isThrottled)) ", and the throttle let it pass"

@@ -2,8 +2,12 @@ package io.eventtide.spark.query.monitor
 
 import scala.collection.mutable
 
+import io.eventtide.spark.checkpoint.EndOfInput
+
 /** One batch of a query, for charts. Times are in microseconds.
   *
+  * @param atMicros
+  *   its time; 0 for what was before the first batch of a run
   * @param leader
   *   the highest event time so far; None before the first row
   * @param onTime
@@ -25,7 +29,7 @@ private[query] object BatchPoint {
   def of(report: WatermarkReport): BatchPoint = BatchPoint(
     report.batchId,
     report.clockMicros,
-    report.emittedMicros,
+    report.emittedMicros.filterNot(micros => EndOfInput.isAtEnd(micros / 1000)), // of a drain
     report.inputs.flatMap(_.lines).flatMap(_.topMicros).maxOption,
     report.counts.onTime,
     report.counts.late

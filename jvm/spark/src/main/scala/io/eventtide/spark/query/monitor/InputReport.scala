@@ -36,6 +36,9 @@ private[query] final case class InputReport(
 
   def label: String = settings.label(position)
 
+  /** Whether it holds the watermark because no row of it has been read. */
+  def isUnseen: Boolean = status != WatermarkStatus.Idle && substreams.listed.isEmpty
+
   def count: Int = substreams.count
   def idle: Int = substreams.idle
 

@@ -24,6 +24,10 @@ private[query] final case class Outlook(
     scopes: Seq[String] = Nil
 ) {
 
+  /** As after the last batch of a run: the clock does nothing more. */
+  def atEnd: Outlook =
+    copy(scala.None, scala.None, windows = windows.map(_.copy(byClock = scala.None)))
+
   /** Whether there are windows and none of them uses the query's watermark. */
   def isByKey: Boolean = scopes.nonEmpty && !scopes.contains("global")
 
@@ -59,12 +63,16 @@ private[query] final case class NextClosing(
   /** A description of the window, with its bounds if they are known. */
   def window: String = NextClosing.windowAt(settings, watermark)
 
-  /** For a page: the window, its open keys, and what closes next. */
-  def write(node: ObjectNode): Unit = {
+  /** For a page: the window, its open keys, and what closes next.
+    *
+    * @param aheadMicros
+    *   the offset of the query's clock from the machine's clock
+    */
+  def write(node: ObjectNode, aheadMicros: Long): Unit = {
     val isOpen = watermark != FrameWindowState.Never
     node.put("window", settings.summary).put("next", window).put("hasOwnTime", settings.hasOwnTime)
     WatermarkReport.putTime(node, "closesAt", Option.when(isOpen)(watermark))
-    WatermarkReport.putTime(node, "byClock", byClock)
+    WatermarkReport.putTime(node, "byClock", byClock.map(_ - aheadMicros))
     val keys = next.keys
     if (keys == NextTimer.Unknown) node.putNull("keys") else node.put("keys", keys): Unit
   }

@@ -49,9 +49,14 @@ private[query] final class QueryMetrics(query: StreamExecutionAccess, hasWindows
 
   // The lag that would have kept a share of the recent rows, of the input that needs the longest one.
   private def disorderMetrics: Seq[(String, () => Double)] =
-    Seq("p50" -> 0.5, "p90" -> 0.9, "p99" -> 0.99, "p99_9" -> 0.999, "max" -> 1.0).map {
-      case (name, share) =>
-        s"disorder-${name}Ms" -> (() => orUnknown(disorder.map(_.lagFor(share)).maxOption) / 1000)
+    Seq(
+      "disorder-p50Ms" -> 0.5,
+      "disorder-p90Ms" -> 0.9,
+      "disorder-p99Ms" -> 0.99,
+      "disorder-p99_9Ms" -> 0.999,
+      "disorder-maxMs" -> 1.0
+    ).map { case (name, share) =>
+      name -> (() => orUnknown(disorder.map(_.lagFor(share)).maxOption) / 1000)
     }
 
   private def disorder: Seq[DisorderReport] = last.report.inputs.flatMap(_.disorder)

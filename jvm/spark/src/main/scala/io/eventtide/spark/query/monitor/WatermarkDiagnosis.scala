@@ -22,11 +22,14 @@ private[query] object WatermarkDiagnosis {
   private def describeQuery(query: WatermarkReport): String = {
     val inputs = query.inputs.map(input => Candidate(input, input.lines))
     val counting = inputs.filter(_.counting.nonEmpty)
+    val unseen = query.inputs.find(_.isUnseen)
     if (query.isHolding && isDue(query.outlook)) {
       s"The restart holds the watermark${at(query.emittedMicros)} until the sources have caught " +
         "up; with on_restart 'resume' the clock would advance it at once."
     } else if (inputs.forall(_.lines.isEmpty)) {
       "No substream holds the watermark back: there is none, because no row has been read yet."
+    } else if (unseen.isDefined) {
+      s"No row of ${unseen.get.label} has been read yet, so there is no watermark."
     } else if (counting.isEmpty) {
       s"No substream holds the watermark back${at(query.idealMicros)}: every substream is idle."
     } else inLull(query, counting).getOrElse(describeSlowest(query, counting)) + throttled(query)

@@ -35,11 +35,12 @@ private[run] final class BatchEnd(run: RunState, recorder: LedgerRecorder) {
 
   /** Ends a batch and returns the statistics for Spark's watermark tracker. */
   def apply(ended: BatchWatermark): SparkEventTimeStats = {
+    guarded(beginTrail(ended.info.batchId))
     val rows = locked(inputs.onTime(ended.rows(inputs.positions), ended.lowestOnTime))
     val hadRows = rows.values.exists(!_.isEmpty)
     credit(ended, rows, hadRows)
     write(ended)
-    if (hadRows) guarded(addPoint(ended, rows))
+    guarded { if (hadRows || hasMoved) addPoint(ended, rows) }
     notifyMonitor(ended.clockMicros, hadRows || rows.values.exists(_.refused > 0))
     locked(stats(rows.values.filterNot(_.isEmpty).toSeq))
   }
@@ -143,6 +144,18 @@ private[run] final class BatchEnd(run: RunState, recorder: LedgerRecorder) {
     if (!(isReplay && timers.hasOtherBatchOptions)) bounds.take(ended.boundsReported)
     recorder.endOfBatch(batchId)
   }
+
+  // What was before the first batch of the run, so that charts know what is new in it.
+  private def beginTrail(batchId: Long): Unit = locked {
+    if (trail.last.isEmpty) {
+      val counts = late.countsWith(Nil)
+      val start =
+        BatchPoint(batchId - 1, atMicros = 0, inputs.emitted, None, counts.onTime, counts.late)
+      trail.add(start)
+    }
+  }
+
+  private def hasMoved: Boolean = locked(trail.last.exists(_.watermark != inputs.emitted))
 
   private def addPoint(ended: BatchWatermark, rows: Map[Int, BatchEventTimeStats]): Unit = locked {
     val highest = rows.values.filterNot(_.isEmpty).map(_.max)

@@ -77,7 +77,9 @@ private[spark] object QueryWatermarks {
       watermark.nameConflict()
       watermark.close()
       stopped.values.removeIf(_.report.isEmpty)
-      val last = watermark.report.copy(isHolding = false) // a stopped run does not pause its clock
+      val report = watermark.report
+      // A stopped run does not pause its clock, which closes nothing more.
+      val last = report.copy(isHolding = false, outlook = report.outlook.atEnd)
       val shown = ShownQuery.stopped(watermark, last)
       stopped.put(
         (watermark.owner, watermark.queryId),

@@ -64,6 +64,14 @@ class WatermarkDiagnosisSuite extends AnyFunSuite {
     )
   }
 
+  test("an input without rows is to blame, whatever the others are at") {
+    val unseen = input(1).copy(status = WatermarkStatus.Unknown)
+    val text = said(input(0, seen("a", Noon), seen("b", Noon - 14 * Minute)), unseen)
+    assert(text == "No row of input 1 has been read yet, so there is no watermark.")
+    val idle = said(input(0, seen("a", Noon)), input(1).copy(status = WatermarkStatus.Idle))
+    assert(idle.startsWith("'a' of input 0 holds the watermark"))
+  }
+
   test("when none is behind the others, all hold it; a throttle is named") {
     val equal = report(input(0, seen("a", Noon), seen("b", Noon)))
     assert(
