@@ -160,6 +160,7 @@ def notes(version: str) -> str:
     text: str = made["long_description"](part.partition("\n")[2], source, f"v{version}")
     return text.strip() + "\n"
 
+
 TEXT = """\
 # Third-party software
 

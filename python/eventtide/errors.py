@@ -203,15 +203,15 @@ def installed() -> PackageMetadata:
         return metadata("eventtide-client")
 
 
-def extra(name: str) -> str:
+def pip_install(extra: str) -> str:
     """Return how an extra of this package is installed, for the fix of an error.
 
     Examples
     --------
-    >>> extra("yaml")
+    >>> pip_install("yaml")
     "Try: pip install 'eventtide[yaml]'."
     """
-    return f"Try: pip install '{installed()['Name']}[{name}]'."
+    return f"Try: pip install '{installed()['Name']}[{extra}]'."
 
 
 def _docs() -> str:

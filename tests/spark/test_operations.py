@@ -241,7 +241,9 @@ def test_the_command_says_what_is_wrong(
     tmp_path: Path, arguments: tuple[str, ...], code: int, said: str
 ) -> None:
     """Without a trace."""
-    (tmp_path / "rows.csv").write_text("ts,seen\n2024-01-01 00:00:00,2024-01-01 00:00:01\n", encoding="utf-8")
+    (tmp_path / "rows.csv").write_text(
+        "ts,seen\n2024-01-01 00:00:00,2024-01-01 00:00:01\n", encoding="utf-8"
+    )
     answer = run(*arguments, folder=tmp_path)
     assert answer.returncode == code
     assert said in " ".join(answer.stderr.replace("│", " ").split())

@@ -46,7 +46,9 @@ def page(spark: SparkSession) -> str:
             script.clock("+10s").rows(
                 [(at(second - i), user) for i, user in enumerate(users)] + late
             )
-        read = spark.range(10, 100_000, 10).select(F.timestamp_seconds(F.col("id") + YEAR).alias("ts"))
+        read = spark.range(10, 100_000, 10).select(
+            F.timestamp_seconds(F.col("id") + YEAR).alias("ts")
+        )
         rows = read.select("ts", (F.col("ts") + F.expr("interval 1 second")).alias("seen"))
         return _jvm.timeline(spark, script.checkpoint, times(rows, "ts", "seen"))
 

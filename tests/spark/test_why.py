@@ -221,7 +221,7 @@ def test_bad_input() -> None:
             et.why(query, FIRST, index=3)
         for bound in ("9999-12-31T23:00:00-05:00", pd.NaT):
             with pytest.raises(InvalidArgumentError, match="outside the years 1 to 9999"):
-                et.why(query, (f"{at(0)}Z", bound))
+                et.why(query, (f"{at(0)}Z", bound))  # type: ignore[arg-type]
         with pytest.raises(ArgumentTypeError, match="row=5 has type int"):
             et.why_late(query, 5)  # type: ignore[arg-type]
         with pytest.raises(InvalidArgumentError, match="is not a row of the late log"):

@@ -107,7 +107,7 @@ def test_an_extra_is_one_of_the_installed_package(
         return {"Name": name}
 
     monkeypatch.setattr(errors, "metadata", metadata)
-    assert errors.extra("plot") == f"Try: pip install '{package}[plot]'."
+    assert errors.pip_install("plot") == f"Try: pip install '{package}[plot]'."
 
 
 @pytest.mark.parametrize("docs", ["", "https://docs.test", "https://docs.test/"])

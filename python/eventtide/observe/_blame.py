@@ -25,9 +25,10 @@ def blame(query: StreamingQuery) -> str:
     str
         The first sentence names the substream to blame, when it was last seen, and the effect of
         marking it idle. It is the substream with the lowest watermark in the input with the lowest
-        watermark. An input of which no row has been read is named alone. An unknown watermark is lower than any other. If the clock moves the
-        watermark without rows, no substream is to blame. The second sentence names the next window
-        of `window` to close, and the remaining time or the watermark at which it closes.
+        watermark. An input of which no row has been read is named alone. An unknown watermark is
+        lower than any other. If the clock moves the watermark without rows, no substream is to
+        blame. The second sentence names the next window of `window` to close, and the remaining
+        time or the watermark at which it closes.
 
     Raises
     ------

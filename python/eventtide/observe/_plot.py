@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from eventtide._text.durations import in_words
 from eventtide._text.shares import percent
-from eventtide.errors import extra, unready
+from eventtide.errors import pip_install, unready
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -58,5 +58,5 @@ def _altair() -> Any:  # noqa: ANN401 - a module
         import altair as alt  # noqa: PLC0415 - optional
     except ImportError as error:
         problem = "a chart needs Altair, which is not installed"
-        raise unready(problem, extra("plot")) from error
+        raise unready(problem, pip_install("plot")) from error
     return alt

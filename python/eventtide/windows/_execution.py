@@ -12,7 +12,7 @@ from eventtide import _bridge
 from eventtide._text.arguments import choice, of_type
 from eventtide._text.schemas import row_type
 from eventtide._worker.by_value import ByValue
-from eventtide.errors import ArgumentTypeError, extra, refused, unready
+from eventtide.errors import ArgumentTypeError, pip_install, refused, unready
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -108,5 +108,5 @@ def _check_installed(*libraries: str) -> None:
         raise unready(
             f"execute(...) needs {names}, not installed here. Allowed: {' and '.join(libraries)},"
             " on the driver and on every worker.",
-            extra("storm"),
+            pip_install("storm"),
         )

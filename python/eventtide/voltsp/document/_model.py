@@ -42,7 +42,6 @@ _TRIGGERS = {
 }
 
 
-
 def _whole(value: object) -> object:
     """Reject ``true`` and ``1.0``, which Python takes for 1."""
     if type(value) is not int:
