@@ -131,13 +131,14 @@ def test_a_timeline_draws_some_rows(at_hand: Path, here: Callable[..., Any]) -> 
     (at_hand / "rows.json").write_text(text, encoding="utf-8")
     rows = ("--rows", str(at_hand / "rows.json"), "--event-time", "ts")
     with Script(windowed, EVENTS) as script:
-        script.rows(ROWS)
+        script.rows(ROWS).clock("+5s").rows([(at(27), "a")])
         done = here("timeline", script.checkpoint, *rows, "--arrival", "seen")
         short = here("timeline", script.checkpoint, *rows)
         wrong = here("timeline", script.checkpoint, *rows, "--arrival", "sen")
     assert done.exit_code == 0
     page = (at_hand / "timeline.html").read_text("utf-8")
     [drawn] = re.findall(r'"rows":(\[\[.*?\]\])\}</script>', page)
+    assert len(json.loads(drawn)) == 3  # which arrived between the two batches
     assert all(arrival == time + 1_000_000 for arrival, time in json.loads(drawn))
     assert "--rows needs --event-time and --arrival" in short.output
     assert "arrival='seen'" in str(wrong.exception)
