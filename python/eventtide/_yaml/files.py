@@ -6,9 +6,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from eventtide import errors
 from eventtide._text.arguments import of_type
-from eventtide.errors import refused, unready
+from eventtide.errors import pip_install, refused, unready
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -60,4 +59,4 @@ def extra() -> Iterator[None]:
         if missing.name not in {"pydantic", "yaml"}:
             raise
         problem = f"YAML needs {missing.name}, which is not installed."
-        raise unready(problem, errors.pip_install("yaml")) from None
+        raise unready(problem, pip_install("yaml")) from None
