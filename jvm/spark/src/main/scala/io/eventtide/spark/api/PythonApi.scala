@@ -6,7 +6,6 @@ import java.util.{List => JList, Map => JMap, UUID}
 import scala.jdk.CollectionConverters._
 
 import org.apache.hadoop.conf.Configuration
-import org.apache.spark.sql.classic
 import org.apache.spark.sql.eventtide.{StreamExecutionAccess, TestQuery}
 import org.apache.spark.sql.functions.xxhash64
 import org.apache.spark.sql.streaming.{DataStreamWriter, StreamingQuery}
@@ -26,6 +25,7 @@ import io.eventtide.spark.latelog.{
 }
 import io.eventtide.spark.planning.{
   Backfill,
+  ClassicSession,
   Drain,
   EventtideRequest,
   PlanExplanation,
@@ -56,7 +56,8 @@ object PythonApi {
   /** The Spark minor version that this jar is built for. */
   def sparkVersion(): String = BuildInfo.sparkMinor
 
-  def isInstalled(session: SparkSession): Boolean = SessionValidator.isInstalled(asClassic(session))
+  def isInstalled(session: SparkSession): Boolean =
+    SessionValidator.isInstalled(ClassicSession.of(session))
 
   /** Adds a watermark or a window to a DataFrame.
     *
@@ -71,7 +72,7 @@ object PythonApi {
       columns: JMap[String, JList[Column]]
   ): DataFrame = {
     val lists = columns.asScala.map { case (name, list) => name -> list.asScala.toSeq }
-    EventtideRequest.over(asClassic(rows), options.asScala.toMap, lists.toMap)
+    EventtideRequest.over(ClassicSession.rows(rows), options.asScala.toMap, lists.toMap)
   }
 
   /** Sets the function that calls the policies of this Python process. */
@@ -84,7 +85,7 @@ object PythonApi {
 
   /** The state of a query's open windows, read from its checkpoint. */
   def readState(results: DataFrame, checkpoint: String): DataFrame =
-    WindowState.read(asClassic(results), checkpoint)
+    WindowState.read(ClassicSession.rows(results), checkpoint)
 
   /** The report on a query's last batch as JSON; null if the query has no Eventtide watermark. */
   def progressJson(session: SparkSession, queryId: String): String =
@@ -97,14 +98,17 @@ object PythonApi {
     reportOn(session, queryId).map(_.blame).orNull
 
   private def reportOn(session: SparkSession, queryId: String): Option[WatermarkReport] =
-    QueryWatermarks.report(asClassic(session), UUID.fromString(queryId))
+    QueryWatermarks.report(ClassicSession.of(session), UUID.fromString(queryId))
 
   def readLate(session: SparkSession, options: JMap[String, String]): DataFrame =
     session.read.format(LateSource.Name).options(options).load()
 
   /** The ids of the nodes of a plan that have late rows, in the order of their late logs. */
   def lateNodes(plan: DataFrame): JList[String] =
-    LateHandlerQuery.nodesOf(asClassic(plan).queryExecution.analyzed).map(_.toString).asJava
+    LateHandlerQuery
+      .nodesOf(ClassicSession.rows(plan).queryExecution.analyzed)
+      .map(_.toString)
+      .asJava
 
   /** Waits until a started query has a late log, or has ended. */
   def awaitLateLog(query: StreamingQuery): Unit = LateHandlerQuery.await(query): Unit
@@ -127,7 +131,7 @@ object PythonApi {
 
   /** Starts a query that reads a history in place of its stream, and ends. */
   def backfill(writer: DataStreamWriter[Row], history: DataFrame): StreamingQuery =
-    Backfill.during(writer, asClassic(history))(writer.start())
+    Backfill.during(writer, ClassicSession.rows(history))(writer.start())
 
   /** The Eventtide error that caused a failure, as JSON; null if there is none. */
   def errorJson(failure: Throwable): String = ErrorReport.of(failure).orNull
@@ -168,7 +172,7 @@ object PythonApi {
     *   the plan that is to continue from the checkpoint; null for none
     */
   def checkpointJson(session: SparkSession, checkpoint: String, plan: DataFrame): String = {
-    val analyzed = Option(plan).map(asClassic(_).queryExecution.analyzed)
+    val analyzed = Option(plan).map(ClassicSession.rows(_).queryExecution.analyzed)
     new CheckpointReport(CheckpointPath.read(checkpoint), conf(session), analyzed).json
   }
 
@@ -186,7 +190,7 @@ object PythonApi {
     * `foreachBatch` writes; null if it is not known.
     */
   def completeUpTo(session: SparkSession): java.lang.Long =
-    QueryWatermarks.current(asClassic(session)).flatMap(_.closesUpTo).map(Long.box).orNull
+    QueryWatermarks.current(ClassicSession.of(session)).flatMap(_.closesUpTo).map(Long.box).orNull
 
   /** The last batches of a checkpoint as a page of HTML.
     *
@@ -225,7 +229,11 @@ object PythonApi {
     */
   def compactLate(session: SparkSession, checkpoint: String, lateTo: JList[String]): JList[Int] = {
     val compaction =
-      new LateCompaction(asClassic(session), CheckpointPath.read(checkpoint), LateCompaction.Every)
+      new LateCompaction(
+        ClassicSession.of(session),
+        CheckpointPath.read(checkpoint),
+        LateCompaction.Every
+      )
     val done = compaction.run(lateTo.asScala.toSeq)
     Seq(done.batches, done.filesBefore, done.filesAfter).asJava
   }
@@ -241,13 +249,14 @@ object PythonApi {
     * before.
     */
   def repartition(session: SparkSession, checkpoint: String, partitions: Int): Int =
-    new StateRepartition(asClassic(session), CheckpointPath.read(checkpoint), partitions).run()
+    new StateRepartition(ClassicSession.of(session), CheckpointPath.read(checkpoint), partitions)
+      .run()
 
   /** The checkpoint location of a running or stopped query. */
   def checkpointOf(query: StreamingQuery): String = StreamExecutionAccess.checkpointOf(query)
 
   /** The watermarks of a DataFrame, as JSON. */
-  def explainJson(stream: DataFrame): String = PlanExplanation.json(asClassic(stream))
+  def explainJson(stream: DataFrame): String = PlanExplanation.json(ClassicSession.rows(stream))
 
   /** Creates a script for the test kit; rows added to it must have this schema. */
   def script(schema: StructType): ScriptSource = ScriptSource.create(schema)
@@ -258,7 +267,7 @@ object PythonApi {
 
   /** Rows of the test kit, as pickled by Python. */
   def localRows(session: SparkSession, pickled: Array[Byte], schema: StructType): DataFrame =
-    PickledRows.dataFrame(asClassic(session), pickled, schema)
+    PickledRows.dataFrame(ClassicSession.of(session), pickled, schema)
 
   /** Creates a query with a scripted clock, without starting it. */
   def scriptedQuery(
@@ -268,7 +277,7 @@ object PythonApi {
       startMs: Long,
       realTime: Boolean = false
   ): TestQuery =
-    ScriptQuery.of(asClassic(result), outputMode, checkpoint, startMs, realTime)
+    ScriptQuery.of(ClassicSession.rows(result), outputMode, checkpoint, startMs, realTime)
 
   /** Starts a scripted query that reads the available rows, closes every window, and ends. */
   def drainScripted(query: TestQuery): Unit = Drain.during(query.start(availableNow = true))
@@ -277,14 +286,8 @@ object PythonApi {
   def gapMicros(gap: Column): Column = SessionGap.micros(gap)
 
   /** Runs the last window of a plan in the kernel, without Spark. */
-  def kernelRun(results: DataFrame): KernelOracle = KernelOracle.of(asClassic(results))
+  def kernelRun(results: DataFrame): KernelOracle = KernelOracle.of(ClassicSession.rows(results))
 
   private def conf(session: SparkSession): Configuration =
-    asClassic(session).sessionState.newHadoopConf()
-
-  private def asClassic(session: SparkSession): classic.SparkSession =
-    session.asInstanceOf[classic.SparkSession]
-
-  private def asClassic(stream: DataFrame): classic.DataFrame =
-    stream.asInstanceOf[classic.DataFrame]
+    ClassicSession.of(session).sessionState.newHadoopConf()
 }
