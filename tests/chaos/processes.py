@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from random import Random
 
+SHOWN = 600  # characters of an error
 PATIENCE = 240  # seconds: far more than needed, on any machine
 FILES = 40  # a kill comes after fewer changes of files than this; a whole run makes some ninety
 
@@ -147,7 +148,11 @@ class Victim:
             yield process
 
     def _error(self, code: int) -> str | None:
-        return None if code == 0 else self.log.read_text("utf-8", "replace")[-600:]
+        if code == 0:
+            return None
+        log = self.log.read_text("utf-8", "replace")
+        at = log.rfind("ENDED ")  # where a victim says why; a long trace may follow
+        return log[-SHOWN:] if at < 0 else log[at : at + SHOWN]
 
     def _watch(self, until: float, process: subprocess.Popen[bytes]) -> None:
         if self._recovering and (took := self._recovering.took()):
