@@ -145,7 +145,7 @@ private final class LateSink(val node: UUID, val mode: LateMode, folder: Option[
 
 private final case class LateLocation(path: Path, log: LateLogSpec, check: LateFilesCheck)
 
-private[spark] object LateRows {
+private[spark] object LateRows extends Logging {
 
   /** Opens the logs of a query that is starting, before its first offset is written.
     *
@@ -164,23 +164,36 @@ private[spark] object LateRows {
       new LateSink(node.lateNode, node.lateSettings.mode, folder)
     }
     val index = new LateIndex(root, retain, conf)
-    new LateRows(query.session, outputs, index, retentionOf(nodes, logs, root, conf), retain)
+    val retention = if (logs.exists(_.isDefined)) retentionOf(nodes, root, conf) else None
+    new LateRows(query.session, outputs, index, retention, retain)
   }
 
-  // Several windows share one index, so the longest of their retentions applies.
+  // Several windows share one index, so the longest of their retentions applies: also of a window
+  // that no longer logs its late rows, but has earlier ones.
   private def retentionOf(
       nodes: Seq[HasLateOutput],
-      logs: Seq[Option[LateLogSpec]],
       root: Path,
       conf: Configuration
   ): Option[LateRetention] = {
-    val logging = logs.zipWithIndex.collect { case (Some(log), window) => window -> log }
-    val folders = logging.map { case (window, log) => window -> log.folder(root) }.toMap
-    val kept = logging.map(_._2.keepMicros)
-    Option.when(kept.nonEmpty && kept.forall(_.isDefined)) {
+    val folders = new LateFolders(root, conf)
+    val kept = folders.logs.values.map(_.keepMicros)
+    Option.when(kept.nonEmpty && kept.forall(_.isDefined) && !isShared(root, folders)) {
       val hasHandler = nodes.exists(_.lateSettings.hasHandler)
-      new LateRetention(root, conf, kept.flatten.max, hasHandler, folders)
+      val paths = folders.logs.keys.map(window => window -> folders.of(window)).toMap
+      new LateRetention(root, conf, kept.flatten.max, hasHandler, paths)
     }
+  }
+
+  private def isShared(root: Path, folders: LateFolders): Boolean = {
+    val owner = folders.otherOwner
+    owner.foreach { other =>
+      logWarning(
+        s"Late rows older than late_retention are not removed: the folder of late_to belongs to the " +
+          s"checkpoint $other, and this query continues another one, $root, such as a copy. If the " +
+          "checkpoint was moved, delete the file _owner in the folder before the next start."
+      )
+    }
+    owner.isDefined
   }
 
   /** Fails if the late rows of a plan cannot continue in the logs of a checkpoint; read-only.
@@ -229,8 +242,9 @@ private[spark] object LateRows {
 
   private def begin(root: Path, conf: Configuration, logs: Seq[Option[LateLogSpec]]): Unit = {
     val byWindow = logs.zipWithIndex.collect { case (Some(log), window) => window -> log }.toMap
-    val isNew = new CheckpointFiles(new Path(root, "offsets"), conf).names.isEmpty
+    val isNew = new CheckpointFiles(new Path(root, "offsets"), conf).lastBatch.isEmpty
     val windows = new LateLogSpecs(root, conf)
     if (isNew) windows.begin(byWindow) else windows.resume(byWindow)
+    new LateFolders(root, conf).claim()
   }
 }
