@@ -38,22 +38,13 @@ private[latelog] final class LateFolders(root: Path, conf: Configuration) {
     */
   def refuseUnconfirmed(confirmed: Seq[String]): Unit = {
     val known = confirmed.map(text => qualified(new Path(text))).toSet
+    val outside = paths.map(qualified).filter(_ != new Path(root, "late"))
     outside.filterNot(known).foreach { folder =>
       if (!query.contains(folder.getName)) refuseForeign(folder)
       if (!known(folder.getParent)) refuseUnconfirmed(folder)
     }
-    owners.foreach(_.refuseOther())
+    outside.foreach(new LateOwner(root, _, conf).refuseOther())
   }
-
-  /** Makes this checkpoint the owner of its folders that have none. */
-  def claim(): Unit = owners.foreach(_.claim())
-
-  /** The owner of a folder outside the checkpoint, if that is another checkpoint. */
-  def otherOwner: Option[String] = owners.flatMap(_.other).headOption
-
-  private def owners = outside.map(new LateOwner(root, _, conf))
-
-  private def outside = paths.map(qualified).filter(_ != new Path(root, "late"))
 
   // None if the id cannot be read: then no folder counts as the query's.
   private lazy val query = Try(CheckpointFiles.queryId(root, conf).toString).toOption

@@ -164,28 +164,36 @@ private[spark] object LateRows extends Logging {
       new LateSink(node.lateNode, node.lateSettings.mode, folder)
     }
     val index = new LateIndex(root, retain, conf)
-    val retention = if (logs.exists(_.isDefined)) retentionOf(nodes, root, conf) else None
-    new LateRows(query.session, outputs, index, retention, retain)
+    new LateRows(query.session, outputs, index, retentionOf(nodes, logs, root, conf), retain)
   }
 
   // Several windows share one index, so the longest of their retentions applies: also of a window
-  // that no longer logs its late rows, but has earlier ones.
+  // that no longer logs its late rows, but has earlier ones. Only what this run names is deleted
+  // outside of the checkpoint.
   private def retentionOf(
       nodes: Seq[HasLateOutput],
+      logs: Seq[Option[LateLogSpec]],
       root: Path,
       conf: Configuration
   ): Option[LateRetention] = {
-    val folders = new LateFolders(root, conf)
-    val kept = folders.logs.values.map(_.keepMicros)
-    Option.when(kept.nonEmpty && kept.forall(_.isDefined) && !isShared(root, folders)) {
+    val logging = logs.zipWithIndex.collect { case (Some(log), window) => window -> log }
+    val known = new LateLogSpecs(root, conf).read()
+    val kept = known.values.map(_.keepMicros)
+    Option.when(logging.nonEmpty && kept.forall(_.isDefined) && !isShared(root, logs, conf)) {
+      val folders = (known.filter(_._2.to.isEmpty) ++ logging).map { case (window, log) =>
+        window -> log.folder(root)
+      }
       val hasHandler = nodes.exists(_.lateSettings.hasHandler)
-      val paths = folders.logs.keys.map(window => window -> folders.of(window)).toMap
-      new LateRetention(root, conf, kept.flatten.max, hasHandler, paths)
+      new LateRetention(root, conf, kept.flatten.max, hasHandler, folders)
     }
   }
 
-  private def isShared(root: Path, folders: LateFolders): Boolean = {
-    val owner = folders.otherOwner
+  private def isShared(
+      root: Path,
+      logs: Seq[Option[LateLogSpec]],
+      conf: Configuration
+  ): Boolean = {
+    val owner = owners(root, logs, conf).flatMap(_.other).headOption
     owner.foreach { other =>
       logWarning(
         s"Late rows older than late_retention are not removed: the folder of late_to belongs to the " +
@@ -195,6 +203,9 @@ private[spark] object LateRows extends Logging {
     }
     owner.isDefined
   }
+
+  private def owners(root: Path, logs: Seq[Option[LateLogSpec]], conf: Configuration) =
+    logs.flatten.filter(_.to.isDefined).map(log => new LateOwner(root, log.folder(root), conf))
 
   /** Fails if the late rows of a plan cannot continue in the logs of a checkpoint; read-only.
     *
@@ -245,6 +256,6 @@ private[spark] object LateRows extends Logging {
     val isNew = new CheckpointFiles(new Path(root, "offsets"), conf).lastBatch.isEmpty
     val windows = new LateLogSpecs(root, conf)
     if (isNew) windows.begin(byWindow) else windows.resume(byWindow)
-    new LateFolders(root, conf).claim()
+    owners(root, logs, conf).foreach(_.claim())
   }
 }

@@ -34,7 +34,14 @@ private[spark] object PythonPolicies {
   // A blocking read of Python's answer cannot be interrupted, but waiting for a thread can. Threads
   // stay: Py4J keeps a connection and a Python thread for each thread that has ever called Python.
   private lazy val threads: ExecutorService =
-    new ThreadPoolExecutor(0, Int.MaxValue, Long.MaxValue, NANOSECONDS, new SynchronousQueue, named(_))
+    new ThreadPoolExecutor(
+      0,
+      Int.MaxValue,
+      Long.MaxValue,
+      NANOSECONDS,
+      new SynchronousQueue,
+      named(_)
+    )
 
   private def named(run: Runnable): Thread = {
     val thread = new Thread(run, "policies in Python")

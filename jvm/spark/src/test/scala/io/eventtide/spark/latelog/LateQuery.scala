@@ -80,7 +80,8 @@ final class LateQuery(
 
   /** A copy of the checkpoint, with the same script of rows. */
   def copied(): LateQuery = {
-    val copy = new LateQuery(spark, settings, change, Some(this), Some(Files.createTempDirectory("copy")))
+    val copy =
+      new LateQuery(spark, settings, change, Some(this), Some(Files.createTempDirectory("copy")))
     FileUtils.copyDirectory(folder.toFile, copy.folder.toFile)
     copy
   }
