@@ -95,6 +95,9 @@ class Bridge(Protocol):
     def complete_up_to(self, session: SparkSession) -> int | None:
         """Return the time up to which windows are complete with the batch of this thread."""
 
+    def has_file(self, session: SparkSession, path: str) -> bool:
+        """Tell whether a file exists, on any file system of Hadoop."""
+
     def stream_late(self, session: SparkSession, options: Mapping[str, str]) -> DataFrame:
         """Return the rows of a late log as a stream."""
 

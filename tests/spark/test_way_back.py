@@ -46,6 +46,31 @@ def test_a_query_goes_on_from_a_copy_if_its_files_are_set_back_too(
     assert [row[0] for row in late] == ["05:30"]
 
 
+def test_streams_that_have_read_more_than_the_copy_are_refused(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    """Of late rows and of closed windows: they would skip what is written again."""
+    add(tmp_path, "1.json", ["01:10", "03:10", "06:10"])
+    run(spark, tmp_path, lag="5s")
+    shutil.copytree(tmp_path / "tides", tmp_path / "copy")
+    add(tmp_path, "2.json", ["05:30", "07:30", "09:10"])
+    run(spark, tmp_path, lag="5s")
+    for form in ("eventtide-late", "eventtide-completeness"):
+        follow(spark, tmp_path, form)
+    shutil.rmtree(tmp_path / "tides")
+    shutil.copytree(tmp_path / "copy", tmp_path / "tides")
+    for form in ("eventtide-late", "eventtide-completeness"):
+        with pytest.raises(StreamingQueryException, match="CHECKPOINT_SET_BACK"):
+            follow(spark, tmp_path, form)
+
+
+def follow(spark: SparkSession, folder: Path, form: str) -> None:
+    """Read what is new of the checkpoint."""
+    rows = spark.readStream.format(form).option("checkpoint", f"{folder}/tides").load()
+    writer = rows.writeStream.format("noop").trigger(availableNow=True)
+    writer.option("checkpointLocation", f"{folder}/{form}").start().awaitTermination()
+
+
 def add(folder: Path, name: str, times: list[str]) -> None:
     """Write a file of the source."""
     (folder / "events").mkdir(exist_ok=True)

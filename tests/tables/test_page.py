@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import eventtide as et
 import pytest
 from eventtide import WatermarkPolicies
+from eventtide.tables import _merge
 from pyspark.sql import functions as F  # noqa: N812 - PySpark's own convention
 
 from tests.pages import ROOT, blocks
@@ -97,6 +98,30 @@ def test_corrections_are_merged_into_a_delta_table(
         correct(archive.json(f"{tmp_path}/archive/2.json"), 0)
         written = spark.read.format("delta").load(f"{tmp_path}/{table}")
         assert told(written) == told(WINDOWS[table](archive.json(f"{tmp_path}/archive")).results)
+
+
+def test_two_merges_of_a_session_have_their_own_rows(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As those of two healings whose sources ignore the session that they are given."""
+    folders = [tmp_path / "one", tmp_path / "two"]
+    tables = [f"delta.`{folder}`" for folder in folders]
+    rows = [spark.createDataFrame([(name, 1)], "device string, n int") for name in ("a", "b")]
+    for number in range(2):
+        rows[number].where("false").write.format("delta").save(str(folders[number]))
+    run_statement = _merge._repeated
+
+    def after_the_other(of: DataFrame, table: str, statement: str) -> None:
+        monkeypatch.setattr(_merge, "_repeated", run_statement)
+        _merge.merge(rows[1], tables[1], ["device"])
+        run_statement(of, table, statement)
+
+    monkeypatch.setattr(_merge, "_repeated", after_the_other)
+    _merge.merge(rows[0], tables[0], ["device"])
+    assert [[row.device for row in spark.table(table).collect()] for table in tables] == [
+        ["a"],
+        ["b"],
+    ]
 
 
 @some_table

@@ -48,6 +48,7 @@ __all__ = [
     "explain_json",
     "follow_late",
     "forget_late_reader",
+    "has_file",
     "has_named_sources",
     "late_nodes",
     "named",
@@ -187,6 +188,12 @@ def complete_up_to(session: SparkSession) -> int | None:
     """Return None: a client does not run on the thread of a query."""
     check(session)
     return None
+
+
+def has_file(session: SparkSession, path: str) -> bool:  # noqa: ARG001 - of the other bridge
+    """Return False: a client sees no file system of Hadoop."""
+    check(session)
+    return False
 
 
 def completeness(session: SparkSession, options: Mapping[str, str]) -> DataFrame:

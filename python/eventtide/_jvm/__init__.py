@@ -58,6 +58,7 @@ __all__ = [
     "follow_late",
     "forget_late_reader",
     "has_jar",
+    "has_file",
     "has_named_sources",
     "late_nodes",
     "local_rows",
@@ -227,6 +228,11 @@ def complete_up_to(session: SparkSession) -> int | None:
     """Return the time up to which windows are complete with the batch of this thread."""
     micros = _api(session).completeUpTo(session._jsparkSession)
     return None if micros is None else int(micros)
+
+
+def has_file(session: SparkSession, path: str) -> bool:
+    """Tell whether a file exists, on any file system of Hadoop."""
+    return bool(_api(session).hasFile(session._jsparkSession, path))
 
 
 def completeness(session: SparkSession, options: Mapping[str, str]) -> DataFrame:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
+from uuid import uuid4
 
 from pyspark.sql import functions as F  # noqa: N812 - PySpark's own convention
 
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 
 __all__ = ["correct", "merge"]
 
-_VIEW, _GONE, _WINDOW = "eventtide_corrections", "_eventtide_gone", "window"
+_GONE, _WINDOW = "_eventtide_gone", "window"
 _ATTEMPTS = 20
 
 # What Delta and Iceberg say if another writer has committed meanwhile.
@@ -69,8 +70,9 @@ def merge(
     same = " AND ".join(f"old.{key} <=> new.{key}" for key in map(backquoted, keys))
     values = ", ".join(f"new.{column}" for column in columns)
     changes = ", ".join(f"old.{column} = new.{column}" for column in columns)
+    view = f"eventtide_corrections_{uuid4().hex}"  # other streams of the session have their own
     statement = (
-        f"MERGE INTO {table} AS old USING {_VIEW} AS new ON {same}"  # noqa: S608 - a name in SQL
+        f"MERGE INTO {table} AS old USING {view} AS new ON {same}"  # noqa: S608 - a name in SQL
         f" WHEN MATCHED AND new.{_GONE} THEN DELETE"
         f" WHEN MATCHED THEN UPDATE SET {changes}"
         f" WHEN NOT MATCHED AND NOT new.{_GONE} THEN"
@@ -79,11 +81,11 @@ def merge(
     marked = rows.withColumn(_GONE, F.lit(False))  # noqa: FBT003 - a value
     if gone is not None:
         marked = marked.unionByName(gone.withColumn(_GONE, F.lit(True)))  # noqa: FBT003 - a value
-    marked.createOrReplaceTempView(_VIEW)  # of the session of one stream
+    marked.createOrReplaceTempView(view)
     try:
         _repeated(rows, table, statement)
     finally:
-        rows.sparkSession.catalog.dropTempView(_VIEW)
+        rows.sparkSession.catalog.dropTempView(view)
 
 
 def _repeated(rows: DataFrame, table: str, statement: str) -> None:

@@ -46,8 +46,8 @@ def complete_writer(format: Format, target: str) -> Callable[[DataFrame, int], N
 
         - ``"delta"``: as ``complete_until`` in the JSON of the commit's ``userMetadata``.
         - ``"iceberg"``: in the properties of the snapshot, under ``eventtide.complete_until``.
-        - files: each batch is in ``target/batch=<id>``. The folder ``target/_complete/<end>``
-          exists once all windows that end by then are written.
+        - files: each batch is in ``target/query=<id>/batch=<number>``. The folder
+          ``target/_complete/<end>`` exists once all windows that end by then are written.
 
     Raises
     ------
@@ -122,9 +122,10 @@ class _Writer:
         return last is not None and last[0] is not None and last[0] >= int(note[_BATCH])
 
     def _into_files(self, results: DataFrame, note: dict[str, str]) -> None:
-        """Replace the folder of the batch, then create that of the end."""
-        folder = f"{self.target}/batch={note[_BATCH]}"
-        results.write.mode("overwrite").format(self.format).save(folder)
+        """Write the folder of the batch, unless it is whole, then create that of the end."""
+        folder = f"{self.target}/{_QUERY}={note[_QUERY]}/{_BATCH}={note[_BATCH]}"
+        if not _bridge.of(results.sparkSession).exists(f"{folder}/_SUCCESS"):
+            results.write.mode("overwrite").format(self.format).save(folder)
         if (until := note.get(_UNTIL)) is not None:
             marker = results.sparkSession.range(1).select(F.lit(json.dumps(note)).alias("value"))
             name = until.replace(":", "-")

@@ -70,9 +70,9 @@ final class ClosedWindows(keep: Int) {
     windows.headOption.foreach(oldest => late.headMap(oldest.start).clear())
   }
 
-  /** Adds late rows of a frame, which starts at `start`. */
+  /** Adds late rows of a frame, which starts at `start`. Its windows may close later. */
   def addLate(start: Long, rows: Long): Unit =
-    if (windows.headOption.exists(_.start <= start)) {
+    if (windows.headOption.forall(_.start <= start)) {
       newLate += start -> rows
       putLate(start, rows)
     }

@@ -53,8 +53,8 @@ final class WindowCompletenessSuite
       foreach(rows.state) { (window, late) =>
         val frames = spec.frames.index(window.start) until spec.frames.index(window.end)
         val oldest = closed(rows.state).head.start
-        val expected = rows.late.count { case (time, batch) =>
-          frames.contains(spec.frames.index(time)) && batch >= rows.firstClosing &&
+        val expected = rows.late.count { time =>
+          frames.contains(spec.frames.index(time)) &&
           spec.frames.start(spec.frames.index(time)) >= oldest
         }
         assert(late == expected)
@@ -218,12 +218,11 @@ private object WindowCompletenessSuite {
       from: Option[WindowCompleteness] = None
   ) {
     val state: WindowCompleteness = from.getOrElse(newState(spec, keep))
-    val late = ArrayBuffer.empty[(Long, Int)]
+    val late = ArrayBuffer.empty[Long]
     private val onTime = ArrayBuffer.empty[Long]
     private val found = ArrayBuffer.empty[(Long, Long, Long)]
     private var watermark = Option.empty[Long]
     private var batch = 0
-    var firstClosing: Int = Int.MaxValue
 
     def continuedWith(restored: WindowCompleteness): Player = {
       val other = new Player(spec, keep, Some(restored))
@@ -244,7 +243,7 @@ private object WindowCompletenessSuite {
       onTime ++= passed
       val next = math.max(of.watermark, watermark.getOrElse(Long.MinValue))
       close(watermark.fold(Long.MinValue)(spec.closed), spec.closed(next))
-      late ++= missed.map(_ -> batch)
+      late ++= missed
       watermark = Some(next)
       val closing = ClosingBatch(batch, batch, Some(spec.closed(next)), next)
       val disorder = new DisorderHistogram
@@ -255,7 +254,7 @@ private object WindowCompletenessSuite {
 
     private def close(after: Long, upTo: Long): Unit = {
       val frames = onTime.map(spec.frames.index)
-      val missed = late.map { case (time, _) => spec.frames.index(time) }
+      val missed = late.map(spec.frames.index)
       val ends = (frames ++ missed).flatMap(endsOf).distinct.sorted.filter { end =>
         end > after && end <= upTo
       }
@@ -263,7 +262,6 @@ private object WindowCompletenessSuite {
         val first = spec.shape.start(end)
         val rows = frames.count(frame => frame >= first && frame < end)
         found += ((spec.grid.start(first), spec.grid.start(end), rows.toLong))
-        firstClosing = math.min(firstClosing, batch)
       }
     }
 

@@ -6,6 +6,7 @@ import java.util.{List => JList, Map => JMap, UUID}
 import scala.jdk.CollectionConverters._
 
 import org.apache.hadoop.conf.Configuration
+import org.apache.hadoop.fs.Path
 import org.apache.spark.sql.eventtide.{StreamExecutionAccess, TestQuery}
 import org.apache.spark.sql.functions.xxhash64
 import org.apache.spark.sql.streaming.{DataStreamWriter, StreamingQuery}
@@ -191,6 +192,11 @@ object PythonApi {
     */
   def completeUpTo(session: SparkSession): java.lang.Long =
     QueryWatermarks.current(ClassicSession.of(session)).flatMap(_.closesUpTo).map(Long.box).orNull
+
+  def hasFile(session: SparkSession, path: String): Boolean = {
+    val file = new Path(path)
+    file.getFileSystem(conf(session)).exists(file)
+  }
 
   /** The last batches of a checkpoint as a page of HTML.
     *

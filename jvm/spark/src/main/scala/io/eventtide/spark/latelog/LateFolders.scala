@@ -43,6 +43,7 @@ private[latelog] final class LateFolders(root: Path, conf: Configuration) {
       if (!query.contains(folder.getName)) refuseForeign(folder)
       if (!known(folder.getParent)) refuseUnconfirmed(folder)
     }
+    outside.foreach(new LateOwner(root, _, conf).refuseOther())
   }
 
   // None if the id cannot be read: then no folder counts as the query's.

@@ -67,7 +67,9 @@ private[spark] final class LateIndex(
     if (late.nonEmpty || before.isDefined) {
       val total = LateIndexEntry.sum(totals.rows +: late.map(_.rows))
       val file = LateIndexFile.batch(batchId, before.fold(0)(_ + 1))
-      val entry = LateIndexEntry(batchId, newest.map(_.batchId), atMicros, total, late)
+      // A clock that was set back must not make rows seem older than those before them.
+      val at = newest.fold(atMicros)(last => math.max(last.atMicros, atMicros))
+      val entry = LateIndexEntry(batchId, newest.map(_.batchId), at, total, late)
       files.write(file, Seq(entry.json))
       replaced ++= before.map(LateIndexFile.batch(batchId, _))
       present :+= file

@@ -6,7 +6,7 @@ import org.apache.spark.sql.eventtide.StreamExecutionAccess
 import org.apache.spark.sql.types.StructType
 
 import io.eventtide.spark.EventtideException
-import io.eventtide.spark.checkpoint.CheckpointPath
+import io.eventtide.spark.checkpoint.{CheckpointPath, CheckpointSetBack}
 
 /** Reads the late log of one window. Only files that the index names count.
   *
@@ -71,6 +71,9 @@ private[spark] final class LateLogReader(
     val left = damaged.map(_.file.name).toSet
     named.filterNot(file => left(file.name)).map(status)
   }
+
+  /** Fails if the query has not committed a batch that a stream has read. */
+  def refuseSetBack(read: Long): Unit = CheckpointSetBack.refuse(root, read, lastCommitted)
 
   /** Fails if batches after `after` have been forgotten before they were read. */
   def refuseForgotten(after: Long): Unit = {

@@ -36,8 +36,10 @@ private[spark] final case class LateReader(id: String, batchId: Long)
 private[spark] final class LateReaders(val root: Path, conf: Configuration) {
   private val files = new CheckpointFiles(new Path(root, LateReaders.Folder), conf)
 
-  /** All readers, ordered by id. */
-  def all: Seq[LateReader] = found
+  /** All readers, ordered by id. The folder is listed twice: a listing that asks for names first, as
+    * that of a local disk, may have neither file of a reader that moves meanwhile.
+    */
+  def all: Seq[LateReader] = (found ++ found)
     .groupMapReduce(_.id)(identity)(LateReaders.later)
     .values
     .toSeq

@@ -145,7 +145,7 @@ private final class LateSink(val node: UUID, val mode: LateMode, folder: Option[
 
 private final case class LateLocation(path: Path, log: LateLogSpec, check: LateFilesCheck)
 
-private[spark] object LateRows {
+private[spark] object LateRows extends Logging {
 
   /** Opens the logs of a query that is starting, before its first offset is written.
     *
@@ -167,7 +167,9 @@ private[spark] object LateRows {
     new LateRows(query.session, outputs, index, retentionOf(nodes, logs, root, conf), retain)
   }
 
-  // Several windows share one index, so the longest of their retentions applies.
+  // Several windows share one index, so the longest of their retentions applies: also of a window
+  // that no longer logs its late rows, but has earlier ones. Only what this run names is deleted
+  // outside of the checkpoint.
   private def retentionOf(
       nodes: Seq[HasLateOutput],
       logs: Seq[Option[LateLogSpec]],
@@ -175,13 +177,35 @@ private[spark] object LateRows {
       conf: Configuration
   ): Option[LateRetention] = {
     val logging = logs.zipWithIndex.collect { case (Some(log), window) => window -> log }
-    val folders = logging.map { case (window, log) => window -> log.folder(root) }.toMap
-    val kept = logging.map(_._2.keepMicros)
-    Option.when(kept.nonEmpty && kept.forall(_.isDefined)) {
+    val known = new LateLogSpecs(root, conf).read()
+    val kept = known.values.map(_.keepMicros)
+    Option.when(logging.nonEmpty && kept.forall(_.isDefined) && !isShared(root, logs, conf)) {
+      val folders = (known.filter(_._2.to.isEmpty) ++ logging).map { case (window, log) =>
+        window -> log.folder(root)
+      }
       val hasHandler = nodes.exists(_.lateSettings.hasHandler)
       new LateRetention(root, conf, kept.flatten.max, hasHandler, folders)
     }
   }
+
+  private def isShared(
+      root: Path,
+      logs: Seq[Option[LateLogSpec]],
+      conf: Configuration
+  ): Boolean = {
+    val owner = owners(root, logs, conf).flatMap(_.other).headOption
+    owner.foreach { other =>
+      logWarning(
+        s"Late rows older than late_retention are not removed: the folder of late_to belongs to the " +
+          s"checkpoint $other, and this query continues another one, $root, such as a copy. If the " +
+          "checkpoint was moved, delete the file _owner in the folder before the next start."
+      )
+    }
+    owner.isDefined
+  }
+
+  private def owners(root: Path, logs: Seq[Option[LateLogSpec]], conf: Configuration) =
+    logs.flatten.filter(_.to.isDefined).map(log => new LateOwner(root, log.folder(root), conf))
 
   /** Fails if the late rows of a plan cannot continue in the logs of a checkpoint; read-only.
     *
@@ -229,8 +253,9 @@ private[spark] object LateRows {
 
   private def begin(root: Path, conf: Configuration, logs: Seq[Option[LateLogSpec]]): Unit = {
     val byWindow = logs.zipWithIndex.collect { case (Some(log), window) => window -> log }.toMap
-    val isNew = new CheckpointFiles(new Path(root, "offsets"), conf).names.isEmpty
+    val isNew = new CheckpointFiles(new Path(root, "offsets"), conf).lastBatch.isEmpty
     val windows = new LateLogSpecs(root, conf)
     if (isNew) windows.begin(byWindow) else windows.resume(byWindow)
+    owners(root, logs, conf).foreach(_.claim())
   }
 }

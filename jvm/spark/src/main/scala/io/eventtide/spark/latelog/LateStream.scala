@@ -30,6 +30,7 @@ private final class LateStream(
 
   private val query = reading.query.map(new QueryCommits(_))
   private var known = Option.empty[Long]
+  private var hasBegun = false
   private var isChecked = false
   private var end = Option.empty[Option[Long]] // set for an available-now run
 
@@ -37,9 +38,16 @@ private final class LateStream(
 
   override def latestOffset(start: Offset, limit: ReadLimit): Offset = {
     val read = numberOf(start)
+    if (!hasBegun) refuseSetBack(read)
     mark.foreach(_.begin(read))
     val last = if (isPaused) Some(read) else end.getOrElse(newest())
     last.map(last => LongOffset(next(read, math.max(last, read)))).orNull
+  }
+
+  // A companion's own checkpoint is in that of its query, so both are set back together.
+  private def refuseSetBack(read: Long): Unit = {
+    if (companion.isEmpty) log.refuseSetBack(read)
+    hasBegun = true
   }
 
   private def isPaused = reading.companion.exists(LateCompanion.isPaused)

@@ -1,6 +1,12 @@
 package io.eventtide.spark.policies
 
-import java.util.concurrent.{ExecutionException, ExecutorService, Executors, ThreadFactory}
+import java.util.concurrent.TimeUnit.NANOSECONDS
+import java.util.concurrent.{
+  ExecutionException,
+  ExecutorService,
+  SynchronousQueue,
+  ThreadPoolExecutor
+}
 import java.util.function.{Function => JFunction}
 
 import com.fasterxml.jackson.databind.ObjectMapper
@@ -25,14 +31,23 @@ private[spark] object PythonPolicies {
 
   @volatile private var python = Option.empty[JFunction[String, String]]
 
-  // A blocking read of Python's answer cannot be interrupted, but waiting for a thread can.
-  private lazy val threads: ExecutorService = Executors.newCachedThreadPool(new ThreadFactory {
-    override def newThread(run: Runnable): Thread = {
-      val thread = new Thread(run, "policies in Python")
-      thread.setDaemon(true)
-      thread
-    }
-  })
+  // A blocking read of Python's answer cannot be interrupted, but waiting for a thread can. Threads
+  // stay: Py4J keeps a connection and a Python thread for each thread that has ever called Python.
+  private lazy val threads: ExecutorService =
+    new ThreadPoolExecutor(
+      0,
+      Int.MaxValue,
+      Long.MaxValue,
+      NANOSECONDS,
+      new SynchronousQueue,
+      named(_)
+    )
+
+  private def named(run: Runnable): Thread = {
+    val thread = new Thread(run, "policies in Python")
+    thread.setDaemon(true)
+    thread
+  }
 
   /** Sets the function of the Python process; it maps a request to an answer, both JSON. */
   def register(function: JFunction[String, String]): Unit = python = Some(function)

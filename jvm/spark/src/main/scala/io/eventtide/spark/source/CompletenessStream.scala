@@ -5,6 +5,7 @@ import org.apache.spark.sql.connector.read.{InputPartition, PartitionReaderFacto
 import org.apache.spark.sql.execution.streaming.runtime.LongOffset
 
 import io.eventtide.spark.EventtideException
+import io.eventtide.spark.checkpoint.CheckpointSetBack
 import io.eventtide.spark.query.history.{ClosedWindowList, ClosedWindowReader}
 import io.eventtide.spark.spi.NumberedStream
 
@@ -13,6 +14,7 @@ import io.eventtide.spark.spi.NumberedStream
   */
 private final class CompletenessStream(name: String, windows: ClosedWindowReader)
     extends NumberedStream {
+  private var isChecked = false
   private var committed = Option.empty[Long]
   private var known = -1L // the last batch up to `committed` that closed a window
   private var end = Option.empty[Option[Long]] // set for an available-now run
@@ -20,6 +22,8 @@ private final class CompletenessStream(name: String, windows: ClosedWindowReader
   override def prepareForTriggerAvailableNow(): Unit = end = Some(lastClosing())
 
   override def latestOffset(start: Offset, limit: ReadLimit): Offset = {
+    if (!isChecked) CheckpointSetBack.refuse(windows.root, numberOf(start), windows.lastCommitted)
+    isChecked = true
     val last = end.getOrElse(lastClosing())
     last.map(last => LongOffset(math.max(last, numberOf(start)))).orNull
   }

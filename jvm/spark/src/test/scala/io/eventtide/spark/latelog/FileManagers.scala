@@ -59,6 +59,23 @@ object Counted {
   }
 }
 
+/** Lists files as a local disk does if they are removed between their names and their lengths. */
+final class Vanishing(path: Path, conf: Configuration)
+    extends FileSystemBasedCheckpointFileManager(path, conf) {
+
+  override def list(path: Path, filter: PathFilter): Array[FileStatus] = {
+    val gone = Vanishing.next
+    Vanishing.next = Set.empty
+    super.list(path, filter).filterNot(file => gone(file.getPath.getName))
+  }
+}
+
+object Vanishing {
+
+  /** What the next listing does not have. */
+  var next = Set.empty[String]
+}
+
 /** Runs an action once, just before a certain file is opened. */
 final class Opened(path: Path, conf: Configuration)
     extends FileSystemBasedCheckpointFileManager(path, conf) {

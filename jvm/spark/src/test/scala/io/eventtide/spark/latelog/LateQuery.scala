@@ -3,6 +3,7 @@ package io.eventtide.spark.latelog
 import java.nio.file.{Files, Path => LocalPath, Paths}
 import java.time.Duration
 
+import org.apache.commons.io.FileUtils
 import org.apache.hadoop.fs.Path
 import org.apache.spark.sql.eventtide.TestQuery
 import org.apache.spark.sql.functions.{col, lit}
@@ -25,12 +26,13 @@ final class LateQuery(
     spark: classic.SparkSession,
     settings: LateSettings,
     change: DataFrame => DataFrame = identity,
-    earlier: Option[LateQuery] = None
+    earlier: Option[LateQuery] = None,
+    at: Option[LocalPath] = None
 ) {
   private val script: ScriptSource =
     earlier.fold(ScriptSource.create(StructType.fromDDL("ts timestamp, device string")))(_.script)
   private val folder: LocalPath =
-    earlier.fold(Files.createTempDirectory("checkpoint"))(_.folder)
+    at.orElse(earlier.map(_.folder)).getOrElse(Files.createTempDirectory("checkpoint"))
   private var running = Option.empty[TestQuery]
 
   val checkpoint: String = folder.toUri.toString
@@ -76,6 +78,20 @@ final class LateQuery(
 
   def report: String = QueryWatermarks.report(spark, running.get.query.id).get.json
 
+  /** A copy of the checkpoint, with the same script of rows. */
+  def copied(): LateQuery = {
+    val copy =
+      new LateQuery(spark, settings, change, Some(this), Some(Files.createTempDirectory("copy")))
+    FileUtils.copyDirectory(folder.toFile, copy.folder.toFile)
+    copy
+  }
+
+  /** Replaces the checkpoint by a copy. */
+  def replaceBy(copy: LateQuery): Unit = {
+    FileUtils.deleteDirectory(folder.toFile)
+    FileUtils.copyDirectory(copy.folder.toFile, folder.toFile)
+  }
+
   /** As if the query had been killed before Spark committed this batch. */
   def uncommit(batch: Long): Unit = {
     val commits = Paths.get(folder.toUri).resolve("commits")
@@ -89,6 +105,12 @@ final class LateQuery(
 
   def read: DataFrame =
     spark.read.format("eventtide-late").option("checkpoint", checkpoint).load()
+
+  def readOf(window: Long): DataFrame = spark.read
+    .format("eventtide-late")
+    .option("checkpoint", checkpoint)
+    .option("window", window)
+    .load()
 
   def readStream: DataFrame =
     spark.readStream.format("eventtide-late").option("checkpoint", checkpoint).load()

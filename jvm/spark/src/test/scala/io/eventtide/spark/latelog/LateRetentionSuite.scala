@@ -34,11 +34,13 @@ class LateRetentionSuite extends AnyFunSuite {
 
     def restart(): Unit = retention = opened
 
-    def write(batch: Long): Unit = {
+    def write(batch: Long): Unit = write(batch, at = batch)
+
+    def write(batch: Long, at: Long): Unit = {
       val name = s"$batch-0-0123456789ab.parquet"
       Files.write(folder.resolve(name), Array[Byte](1))
       val rows = WindowLateEntry(0, SortedMap("future" -> 2L), Seq(LateFileInfo(name, 1)))
-      index.write(batch, batch * second, Seq(rows))
+      index.write(batch, at * second, Seq(rows))
     }
 
     def step(batch: Long, below: Long): Unit =
@@ -167,6 +169,26 @@ class LateRetentionSuite extends AnyFunSuite {
     assert(log.kept == (9L to 41L) && log.isBalanced(last = 41))
   }
 
+  test("rows of a clock that was set back are as old as those before them") {
+    val log = new Log
+    log.run(0L to 30L)
+    log.write(31, at = -9000)
+    log.run(32L to 34L)
+    assert(log.kept == (0L to 34L))
+    log.run(35L to 64L)
+    assert(log.kept == (32L to 64L)) // batch 31 with batch 30
+  }
+
+  test("a reader that moves while the folder is listed is not overlooked") {
+    val log = new Log
+    val id = s"${UUID.randomUUID()}-0"
+    log.readers.mark(LateReader(id, 0), "query 'one'")
+    val watched = CheckpointConf()
+    watched.set(CheckpointConf.Key, classOf[Vanishing].getName)
+    Vanishing.next = Set(s"${id}_0")
+    assert(new LateReaders(log.root, watched).all == Seq(LateReader(id, 0)))
+  }
+
   test("where the index is not whole nothing goes") {
     val log = new Log(keepSeconds = 1000)
     log.run(0L to 3L)
@@ -240,6 +262,45 @@ class LateRetentionQuerySuite extends AnyFunSuite with LocalSession {
     assert(error.getMessage.contains("LATE_ROWS_FORGOTTEN"))
     assert(query.stream(into, most = 1, "skip") == (1L to 20L) ++ (30L to 40L))
     assert(new CheckpointReport(query.root, conf, None).json.contains("\"problems\":[]"))
+  }
+
+  test("a window that no longer logs, and has kept all rows, keeps the rows of others too") {
+    val query = new LateQuery(spark, log)
+    feed(query, 0L to 5L)
+    val specs = new LateLogSpecs(query.root, conf)
+    specs.resume(Map(1 -> specs.read()(0).copy(keepMicros = None)))
+    feed(query.next(log), 6L to 30L)
+    assert(LateQuery.seconds(query.readOf(window = 0)) == (1L to 30L))
+    specs.resume(Map(1 -> specs.read()(0)))
+    feed(query.next(log), 31L to 40L)
+    assert(LateQuery.seconds(query.readOf(window = 0)).head > 6)
+  }
+
+  test("a copy of a checkpoint removes no rows of the original outside of it", Slow) {
+    val to = Files.createTempDirectory("late").toUri.toString
+    val outside = LateSettings(LateMode.Log, Some(to), keepMicros = Some(100000000L))
+    val query = new LateQuery(spark, outside)
+    feed(query, 0L to 5L)
+    val copy = query.copied()
+    val said = Warnings.of(classOf[LateRows])(feed(copy.next(outside), 6L to 30L))
+    assert(said.count(_.contains("belongs to the checkpoint")) == 1)
+    assert(query.late == (1L to 5L) && copy.late == (1L to 30L))
+    val error = intercept[EventtideException](new LateOrphans(copy.root, conf).clean(Seq(to)))
+    assert(error.condition == "LATE_FOLDER_SHARED")
+    assert(error.getMessage.contains(query.root.toString) && error.getMessage.contains("_owner"))
+    feed(query.next(outside), 6L to 30L)
+    assert(query.late.head > 6) // the original does
+  }
+
+  test("a stream that has read more than there is now is refused", Slow) {
+    val query = new LateQuery(spark, log)
+    feed(query, 0L to 3L)
+    val earlier = query.copied()
+    feed(query.next(log), 4L to 8L)
+    val into = Files.createTempDirectory("rows")
+    assert(query.stream(into, most = 1) == (1L to 8L))
+    query.replaceBy(earlier)
+    assert(refusal(query.stream(into, most = 1)).contains("CHECKPOINT_SET_BACK"))
   }
 
   /** What a stream has read that may not write into the checkpoint of the query. */

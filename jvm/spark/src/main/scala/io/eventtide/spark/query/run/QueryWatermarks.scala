@@ -3,6 +3,7 @@ package io.eventtide.spark.query.run
 import java.lang.ref.SoftReference
 import java.util.UUID
 import java.util.concurrent.ConcurrentHashMap
+import java.util.concurrent.atomic.AtomicLong
 
 import scala.jdk.CollectionConverters._
 import scala.util.Try
@@ -25,10 +26,13 @@ import io.eventtide.spark.spi.PlanNodes
 private[spark] object QueryWatermarks {
   private val running = new ConcurrentHashMap[UUID, QueryWatermark]
 
-  // The last reports of stopped queries, available while memory permits.
+  // The last reports of the queries that have stopped last, available while memory permits.
   private val stopped = new ConcurrentHashMap[(String, UUID), StoppedQuery]
+  private val stops = new AtomicLong
+  private val MostStopped = 100 // as many as Spark's UI shows of stopped queries
 
   private final class StoppedQuery(val name: Option[String], last: ShownQuery) {
+    val number: Long = stops.incrementAndGet()
     private val kept = new SoftReference(last)
     def shown: Option[ShownQuery] = Option(kept.get)
     def report: Option[WatermarkReport] = shown.flatMap(_.report)
@@ -40,6 +44,14 @@ private[spark] object QueryWatermarks {
     now.map(ShownQuery.running) ++
       stopped.values.asScala.flatMap(_.shown)
   }
+
+  /** A query of this driver, by its run. */
+  def shown(run: UUID): Option[ShownQuery] = Option(running.get(run))
+    .filter(_.isActive)
+    .map(ShownQuery.running)
+    .orElse(stopped.values.asScala.flatMap(_.shown).find(_.runId == run))
+
+  def isRunning(run: UUID): Boolean = Option(running.get(run)).exists(_.isActive)
 
   /** Finds or creates the watermark of a run, on the query's thread, before its first offset. */
   def attach(query: StreamExecutionAccess): QueryWatermark = {
@@ -85,7 +97,13 @@ private[spark] object QueryWatermarks {
         (watermark.owner, watermark.queryId),
         new StoppedQuery(watermark.name, shown)
       ): Unit
+      forgetStopped()
     } finally running.remove(watermark.runId): Unit // last: a report is found at each moment
+
+  private def forgetStopped(): Unit =
+    stopped.asScala.toSeq.sortBy(-_._2.number).drop(MostStopped).foreach { case (key, query) =>
+      stopped.remove(key, query)
+    }
 
   /** The report of a query's last batch, for a query that runs or has stopped in this driver. None
     * for a query without a watermark, and for a query of another session.

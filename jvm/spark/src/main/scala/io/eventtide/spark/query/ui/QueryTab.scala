@@ -20,14 +20,17 @@ private[spark] object QueryTab extends Logging {
   def attach(context: SparkContext): Unit =
     try {
       ScriptedTab.attach(context, TabPage.of(() => queries))
-      HistoryTab.record(context, RecordEveryMs)(() => queries.filter(_.isRunning).map(state))
+      HistoryTab.record(context, RecordEveryMs)(
+        () => queries.filter(_.isRunning).map(state),
+        run => QueryWatermarks.isRunning(UUID.fromString(run))
+      )
     } catch { case NonFatal(failure) => logWarning("Spark's UI has no tab Eventtide.", failure) }
 
   /** Writes the last state of a run to the event log. The run's own thread does, when it ends: a
     * listener would be too late in an application that stops at once.
     */
   def recordEnd(context: SparkContext, run: UUID): Unit =
-    try HistoryTab.recordEnd(context)(queries.filter(_.id == run.toString).map(state))
+    try HistoryTab.recordEnd(context)(QueryWatermarks.shown(run).map(TabQuery.of).map(state))
     catch {
       case NonFatal(failure) => logWarning("The event log lacks a query's last state.", failure)
     }

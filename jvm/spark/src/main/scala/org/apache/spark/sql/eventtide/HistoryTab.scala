@@ -55,20 +55,27 @@ object HistoryTab {
   /** Has the present states of the queries that run written to the event log, at most once in
     * `everyMs`. Does nothing if the application has no event log, or at a second call.
     */
-  def record(context: SparkContext, everyMs: Long)(running: () => Seq[TabState]): Unit =
+  def record(
+      context: SparkContext,
+      everyMs: Long
+  )(running: () => Seq[TabState], isRunning: String => Boolean): Unit =
     if (hasLog(context) && recorded.synchronized(recorded.add(context))) {
-      context.addSparkListener(new TabRecorder(context, everyMs, running))
+      context.addSparkListener(new TabRecorder(context, everyMs, running, isRunning))
     }
 
-  /** Writes the last states of queries that have ended to the event log, if the application has one.
-    */
-  def recordEnd(context: SparkContext)(ended: => Seq[TabState]): Unit =
-    if (hasLog(context)) post(context, ended)
+  /** Writes the last state of a query that has ended to the event log, if the application has one. */
+  def recordEnd(context: SparkContext)(ended: => Option[TabState]): Unit =
+    if (hasLog(context)) post(context, ended.toSeq, _ => true)
 
-  // The last state in the log counts, so none is posted between the reading and the posting of
-  // another.
-  private[eventtide] def post(context: SparkContext, states: => Seq[TabState]): Unit =
-    recorded.synchronized(states.foreach(context.listenerBus.post))
+  // The last state in the log counts, so a query that has ended meanwhile is left out. The lock is
+  // not held while states are made: that waits for the policies of a query.
+  private[eventtide] def post(
+      context: SparkContext,
+      states: Seq[TabState],
+      isValid: String => Boolean
+  ): Unit = recorded.synchronized {
+    states.filter(state => isValid(state.id)).foreach(context.listenerBus.post)
+  }
 
   private def hasLog(context: SparkContext) =
     context.conf.getBoolean("spark.eventLog.enabled", defaultValue = false)
@@ -77,14 +84,15 @@ object HistoryTab {
 private final class TabRecorder(
     context: SparkContext,
     everyMs: Long,
-    running: () => Seq[TabState]
+    running: () => Seq[TabState],
+    isRunning: String => Boolean
 ) extends SparkListener {
   private var nextMs = Long.MinValue
 
   override def onOtherEvent(event: SparkListenerEvent): Unit = event match {
     case _: StreamingQueryListener.QueryProgressEvent if nowMs >= nextMs =>
       nextMs = nowMs + everyMs
-      HistoryTab.post(context, running())
+      HistoryTab.post(context, running(), isRunning)
     case _ => ()
   }
 

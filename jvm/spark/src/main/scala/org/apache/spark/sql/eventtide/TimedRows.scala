@@ -14,8 +14,8 @@ import org.apache.spark.unsafe.Platform
   *
   * The input may put signals between the rows.
   *
-  *   - '''Edges:''' at most 1 024 rows and 16 MiB of them wait, or one row that is larger. Rows of up
-  *     to 4 KiB are copied into arrays that are used again.
+  *   - '''Edges:''' at most 1 024 rows and 16 MiB of them wait, or one row that is larger, beside the row
+  *     that the task has. Rows of up to 4 KiB are copied into arrays that are used again.
   */
 final class TimedRows(input: Iterator[InternalRow]) extends Iterator[InternalRow] {
   import TimedRows._
@@ -95,15 +95,14 @@ final class TimedRows(input: Iterator[InternalRow]) extends Iterator[InternalRow
   /** The next row, valid until the next call. */
   def next(): InternalRow = {
     if (!hasNext) throw new NoSuchElementException
-    if (returned != null) release(returned)
+    if (returned != null && !isLarge(returned)) free.offer(returned): Unit
     returned = head.asInstanceOf[UnsafeRow]
     head = null
+    // At once: the reader may wait for this room with the only row that can follow.
+    if (isLarge(returned)) room.release(reserved(returned))
     lastRow = System.nanoTime
     returned
   }
-
-  private def release(row: UnsafeRow): Unit =
-    if (isLarge(row)) room.release(reserved(row)) else free.offer(row): Unit
 
   private def read(): Unit = {
     TaskContext.setTaskContext(context)

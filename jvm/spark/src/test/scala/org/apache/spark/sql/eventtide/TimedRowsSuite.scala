@@ -72,6 +72,19 @@ class TimedRowsSuite extends AnyFunSuite {
     }
   }
 
+  test("large rows that do not fit together come one after the other") {
+    for (sizes <- Seq(Seq.fill(4)(7 << 20), Seq(13 << 20, 8 << 10, 13 << 20, 10))) {
+      val read = inTask {
+        val rows = new TimedRows(sizes.iterator.map(row)).start()
+        sizes.map { _ =>
+          assert(rows.await(60000000L))
+          rows.next().getBinary(0).length
+        }
+      }
+      assert(read == sizes)
+    }
+  }
+
   test("a task that ends while its source waits stops the reader, and nothing leaves the thread") {
     val entered = new CountDownLatch(1)
     val failures = uncaught(inTask {
