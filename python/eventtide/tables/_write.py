@@ -124,9 +124,10 @@ class _Writer:
     def _into_files(self, results: DataFrame, note: dict[str, str]) -> None:
         """Write the folder of the batch, unless it is whole, then create that of the end."""
         folder = f"{self.target}/{_QUERY}={note[_QUERY]}/{_BATCH}={note[_BATCH]}"
-        if not _bridge.of(results.sparkSession).exists(f"{folder}/_SUCCESS"):
+        spark = results.sparkSession
+        if not _bridge.of(spark).has_file(spark, f"{folder}/_SUCCESS"):
             results.write.mode("overwrite").format(self.format).save(folder)
         if (until := note.get(_UNTIL)) is not None:
-            marker = results.sparkSession.range(1).select(F.lit(json.dumps(note)).alias("value"))
+            marker = spark.range(1).select(F.lit(json.dumps(note)).alias("value"))
             name = until.replace(":", "-")
             marker.coalesce(1).write.mode("overwrite").text(f"{self.target}/_complete/{name}")
