@@ -77,8 +77,8 @@ class LateKillSuite extends AnyFunSuite with LocalSession {
 
   /** The late files of the only query that writes to a folder, and how long they are. */
   private def lengths(shared: LocalPath): Seq[Long] = {
-    val files = shared.toFile.listFiles.flatMap(_.listFiles).filterNot(_.getName.startsWith("."))
-    files.map(_.length).toSeq.sorted
+    val files = shared.toFile.listFiles.flatMap(_.listFiles)
+    files.filter(_.getName.endsWith(".parquet")).map(_.length).toSeq.sorted
   }
 
   private def running(query: LateQuery)(test: LateQuery => Unit): Unit =
