@@ -1,6 +1,7 @@
 package io.eventtide.spark.checkpoint
 
 import java.io.{DataInputStream, DataOutputStream, FileNotFoundException, InputStream}
+import java.nio.charset.StandardCharsets.UTF_8
 import java.nio.file.NoSuchFileException
 import java.util.UUID
 
@@ -54,6 +55,11 @@ private[spark] final class CheckpointFiles(val folder: Path, conf: Configuration
     try content(in)
     finally in.close()
   }
+
+  /** The text of a file; None if it is missing. */
+  def text(name: String): Option[String] =
+    try Some(read(name)(in => new String(in.readAllBytes(), UTF_8)))
+    catch { case _: FileNotFoundException | _: NoSuchFileException => None }
 
   private def open(file: Path): InputStream =
     try files.open(file)

@@ -152,10 +152,7 @@ private[spark] object RunEpoch {
 
   /** The file of an epoch; None if a later run has removed it. */
   private def read(files: CheckpointFiles, epoch: Long): Option[RunFile] =
-    try {
-      val text = files.read(epoch.toString)(in => new String(in.readAllBytes(), UTF_8))
-      Some(RunFile.read(text).getOrElse(refuse(files, epoch)))
-    } catch { case _: FileNotFoundException | _: NoSuchFileException => None }
+    files.text(epoch.toString).map(RunFile.read(_).getOrElse(refuse(files, epoch)))
 
   private def refuse(files: CheckpointFiles, epoch: Long): Nothing =
     throw EventtideException("RUN_UNREADABLE", "folder" -> files.folder, "epoch" -> epoch)

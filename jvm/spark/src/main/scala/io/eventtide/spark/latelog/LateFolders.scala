@@ -27,8 +27,8 @@ private[latelog] final class LateFolders(root: Path, conf: Configuration) {
     }
   }
 
-  /** Fails if late files are outside the checkpoint in a folder that the user has not confirmed.
-    * The checkpoint's record alone does not allow deleting there.
+  /** Fails if late files are outside the checkpoint in a folder that the user has not confirmed, or
+    * that belongs to another checkpoint. The checkpoint's record alone does not allow deleting there.
     *
     * A query's folder is a subfolder of its `late_to`, next to the subfolders of other queries. So
     * the parent folder confirms only the subfolder that is named after the query's id.

@@ -1,6 +1,5 @@
 package io.eventtide.spark.latelog
 
-import java.io.FileNotFoundException
 import java.nio.charset.StandardCharsets.UTF_8
 
 import org.apache.hadoop.conf.Configuration
@@ -17,16 +16,14 @@ import io.eventtide.spark.checkpoint.CheckpointFiles
 private[latelog] final class LateOwner(root: Path, folder: Path, conf: Configuration) {
   private val files = new CheckpointFiles(folder, conf)
 
-  /** Makes this checkpoint the owner, if the folder has none. */
+  private lazy val owner = files.text(LateOwner.Name)
+
+  /** Makes this checkpoint the owner, if the folder had none. */
   def claim(): Unit =
     if (owner.isEmpty) files.create(LateOwner.Name)(_.write(root.toString.getBytes(UTF_8))): Unit
 
   /** The owner, if it is another checkpoint. */
   def other: Option[String] = owner.filter(_ != root.toString)
-
-  private def owner: Option[String] =
-    try Some(files.read(LateOwner.Name)(in => new String(in.readAllBytes(), UTF_8)))
-    catch { case _: FileNotFoundException => None }
 
   /** Fails if the owner is another checkpoint. */
   def refuseOther(): Unit = other.foreach { owner =>

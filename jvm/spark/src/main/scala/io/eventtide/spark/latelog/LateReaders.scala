@@ -1,6 +1,6 @@
 package io.eventtide.spark.latelog
 
-import java.io.{FileNotFoundException, InterruptedIOException}
+import java.io.InterruptedIOException
 import java.net.SocketTimeoutException
 import java.nio.channels.ClosedByInterruptException
 import java.nio.charset.StandardCharsets.UTF_8
@@ -61,9 +61,7 @@ private[spark] final class LateReaders(val root: Path, conf: Configuration) {
         }
     }
 
-  private def label(reader: LateReader): Option[String] =
-    try Some(files.read(LateReaders.name(reader))(in => new String(in.readAllBytes(), UTF_8)))
-    catch { case _: FileNotFoundException => None }
+  private def label(reader: LateReader): Option[String] = files.text(LateReaders.name(reader))
 
   /** Records the position of a reader. */
   def mark(reader: LateReader, label: String): Unit = {

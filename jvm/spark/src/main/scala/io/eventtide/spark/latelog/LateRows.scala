@@ -155,7 +155,11 @@ private[spark] object LateRows extends Logging {
   def open(query: StreamExecutionAccess, root: Path, retain: Int, conf: Configuration): LateRows = {
     val nodes = nodesOf(query.analyzedPlan)
     val logs = nodes.map(logOf(_, query.id, conf))
-    if (nodes.nonEmpty) begin(root, conf, logs)
+    val byWindow = logs.zipWithIndex.collect { case (Some(log), window) => window -> log }.toMap
+    val outside = byWindow.values.filter(_.to.isDefined).map(_.folder(root)).toSeq.distinct
+    val owners = outside.map(new LateOwner(root, _, conf))
+    if (nodes.nonEmpty) begin(root, conf, byWindow)
+    owners.foreach(_.claim())
     val outputs = nodes.zip(logs).map { case (node, log) =>
       val folder = log.map { found =>
         val path = found.folder(root)
@@ -164,7 +168,9 @@ private[spark] object LateRows extends Logging {
       new LateSink(node.lateNode, node.lateSettings.mode, folder)
     }
     val index = new LateIndex(root, retain, conf)
-    new LateRows(query.session, outputs, index, retentionOf(nodes, logs, root, conf), retain)
+    val retention = if (byWindow.isEmpty) None else retentionOf(nodes, byWindow, root, conf)
+    val allowed = retention.filterNot(_ => belongsToOther(root, owners))
+    new LateRows(query.session, outputs, index, allowed, retain)
   }
 
   // Several windows share one index, so the longest of their retentions applies: also of a window
@@ -172,28 +178,22 @@ private[spark] object LateRows extends Logging {
   // outside of the checkpoint.
   private def retentionOf(
       nodes: Seq[HasLateOutput],
-      logs: Seq[Option[LateLogSpec]],
+      logs: Map[Int, LateLogSpec],
       root: Path,
       conf: Configuration
   ): Option[LateRetention] = {
-    val logging = logs.zipWithIndex.collect { case (Some(log), window) => window -> log }
     val known = new LateLogSpecs(root, conf).read()
     val kept = known.values.map(_.keepMicros)
-    Option.when(logging.nonEmpty && kept.forall(_.isDefined) && !isShared(root, logs, conf)) {
-      val folders = (known.filter(_._2.to.isEmpty) ++ logging).map { case (window, log) =>
-        window -> log.folder(root)
-      }
+    Option.when(kept.forall(_.isDefined)) {
+      val deletable = known.filter(_._2.to.isEmpty) ++ logs
+      val folders = deletable.map { case (window, log) => window -> log.folder(root) }
       val hasHandler = nodes.exists(_.lateSettings.hasHandler)
       new LateRetention(root, conf, kept.flatten.max, hasHandler, folders)
     }
   }
 
-  private def isShared(
-      root: Path,
-      logs: Seq[Option[LateLogSpec]],
-      conf: Configuration
-  ): Boolean = {
-    val owner = owners(root, logs, conf).flatMap(_.other).headOption
+  private def belongsToOther(root: Path, owners: Seq[LateOwner]): Boolean = {
+    val owner = owners.flatMap(_.other).headOption
     owner.foreach { other =>
       logWarning(
         s"Late rows older than late_retention are not removed: the folder of late_to belongs to the " +
@@ -203,9 +203,6 @@ private[spark] object LateRows extends Logging {
     }
     owner.isDefined
   }
-
-  private def owners(root: Path, logs: Seq[Option[LateLogSpec]], conf: Configuration) =
-    logs.flatten.filter(_.to.isDefined).map(log => new LateOwner(root, log.folder(root), conf))
 
   /** Fails if the late rows of a plan cannot continue in the logs of a checkpoint; read-only.
     *
@@ -251,11 +248,9 @@ private[spark] object LateRows extends Logging {
       LateLogSpec(absolute, LateSchema.of(node.lateRow), node.lateSettings.keepMicros)
     }
 
-  private def begin(root: Path, conf: Configuration, logs: Seq[Option[LateLogSpec]]): Unit = {
-    val byWindow = logs.zipWithIndex.collect { case (Some(log), window) => window -> log }.toMap
+  private def begin(root: Path, conf: Configuration, logs: Map[Int, LateLogSpec]): Unit = {
     val isNew = new CheckpointFiles(new Path(root, "offsets"), conf).lastBatch.isEmpty
     val windows = new LateLogSpecs(root, conf)
-    if (isNew) windows.begin(byWindow) else windows.resume(byWindow)
-    owners(root, logs, conf).foreach(_.claim())
+    if (isNew) windows.begin(logs) else windows.resume(logs)
   }
 }

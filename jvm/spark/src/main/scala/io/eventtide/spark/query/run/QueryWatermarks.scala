@@ -45,11 +45,9 @@ private[spark] object QueryWatermarks {
       stopped.values.asScala.flatMap(_.shown)
   }
 
-  /** A query of this driver, by its run. */
-  def shown(run: UUID): Option[ShownQuery] = Option(running.get(run))
-    .filter(_.isActive)
-    .map(ShownQuery.running)
-    .orElse(stopped.values.asScala.flatMap(_.shown).find(_.runId == run))
+  /** A query that has stopped, by its run. */
+  def lastOf(run: UUID): Option[ShownQuery] =
+    stopped.values.asScala.flatMap(_.shown).find(_.runId == run)
 
   def isRunning(run: UUID): Boolean = Option(running.get(run)).exists(_.isActive)
 

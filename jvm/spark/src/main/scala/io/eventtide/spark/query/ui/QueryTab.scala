@@ -30,7 +30,7 @@ private[spark] object QueryTab extends Logging {
     * listener would be too late in an application that stops at once.
     */
   def recordEnd(context: SparkContext, run: UUID): Unit =
-    try HistoryTab.recordEnd(context)(QueryWatermarks.shown(run).map(TabQuery.of).map(state))
+    try HistoryTab.recordEnd(context)(QueryWatermarks.lastOf(run).map(TabQuery.of).map(state))
     catch {
       case NonFatal(failure) => logWarning("The event log lacks a query's last state.", failure)
     }
