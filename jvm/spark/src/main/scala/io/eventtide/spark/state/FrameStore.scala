@@ -1,6 +1,7 @@
 package io.eventtide.spark.state
 
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
+import org.apache.spark.sql.eventtide.TaskScans
 import org.apache.spark.sql.execution.streaming.state.{
   StateStore,
   StateStoreIterator,
@@ -33,6 +34,8 @@ import io.eventtide.spark.EventtideException
   *   the options that determine per-key watermarks and idleness
   * @param cachedBytes
   *   how much state of keys is kept in memory until the end of the batch; 0 for none
+  * @param scans
+  *   the scans of the task, in real-time mode
   */
 private[spark] final class FrameStore(
     store: StateStore,
@@ -40,17 +43,18 @@ private[spark] final class FrameStore(
     batchId: Long,
     now: () => Long,
     timingOptions: String = "",
-    cachedBytes: Long = 0
+    cachedBytes: Long = 0,
+    scans: Option[TaskScans] = None
 ) {
   families.create(store)
   private val meta = new PartitionMetaStore(store, families)
   private val before = meta.read() // the partition's metadata after the previous batch
   private val records = KeyRecords(store, families, before, cachedBytes)
 
-  val byEnd = new TimerIndex(store, families.eventTimers, before.map(_.byEnd))
-  val byClock = new TimerIndex(store, families.processingTimers, before.map(_.byClock))
+  val byEnd = new TimerIndex(store, families.eventTimers, before.map(_.byEnd), scans)
+  val byClock = new TimerIndex(store, families.processingTimers, before.map(_.byClock), scans)
   val groups: Option[WatermarkGroupStore] =
-    families.groups.map(_ => new WatermarkGroupStore(store, families, batchId))
+    families.groups.map(_ => new WatermarkGroupStore(store, families, batchId, scans))
 
   private val processingTimer =
     new KeyTimer(byClock, before.fold(new TimerHistogram)(_.processingTimers))

@@ -8,7 +8,7 @@ import org.apache.spark.sql.catalyst.expressions.{
   SpecificInternalRow,
   UnsafeRow
 }
-import org.apache.spark.sql.eventtide.SparkShims
+import org.apache.spark.sql.eventtide.{SparkShims, TaskScans}
 import org.apache.spark.sql.execution.streaming.state.{
   StateStore,
   StateStoreIterator,
@@ -27,11 +27,14 @@ import io.eventtide.kernel.window.FrameWindowState
   *
   * @param first
   *   a lower bound of all entries when the index is opened; None if it is not known
+  * @param scans
+  *   the scans of the task, in real-time mode
   */
 private[spark] final class TimerIndex(
     store: StateStore,
     layout: IndexLayout,
-    first: Option[Long]
+    first: Option[Long],
+    scans: Option[TaskScans]
 ) {
   import layout.{family, numbers}
 
@@ -98,7 +101,8 @@ private[spark] final class TimerIndex(
     */
   def entries: StateStoreIterator[UnsafeRowPair] = {
     val start = Option.when(least != Long.MinValue)(entry(least - 1, noKey))
-    SparkShims.entriesFrom(store, start, numbers, family)
+    def scan = SparkShims.entriesFrom(store, start, numbers, family)
+    scans.fold(scan)(_.open(scan))
   }
 
   /** The number of an entry; `FrameWindowState.Never` if it belongs to another group. */

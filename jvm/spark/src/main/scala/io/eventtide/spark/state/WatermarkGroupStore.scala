@@ -1,6 +1,7 @@
 package io.eventtide.spark.state
 
 import org.apache.spark.sql.catalyst.expressions.{BoundReference, Expression, UnsafeRow}
+import org.apache.spark.sql.eventtide.TaskScans
 import org.apache.spark.sql.execution.streaming.state.{
   StateStore,
   StateStoreIterator,
@@ -16,11 +17,12 @@ import io.eventtide.kernel.window.{ByteSink, ByteSource, FrameWindowState}
 private[spark] final class WatermarkGroupStore(
     store: StateStore,
     families: WindowStateLayout,
-    batchId: Long
+    batchId: Long,
+    scans: Option[TaskScans]
 ) {
 
   /** The keys of the group by the end of their next window. */
-  val index = new TimerIndex(store, families.groupTimers, None)
+  val index = new TimerIndex(store, families.groupTimers, None, scans)
 
   private val values = new BinaryRow
   private val source = new ByteSource

@@ -2,6 +2,7 @@ package io.eventtide.spark.state
 
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.UnsafeProjection
+import org.apache.spark.sql.eventtide.{InTask, TaskScans}
 import org.apache.spark.sql.execution.streaming.state.StateStore
 import org.apache.spark.sql.types.{IntegerType, StructType}
 import org.scalatest.funsuite.AnyFunSuite
@@ -62,6 +63,25 @@ final class FrameStoreSuite extends AnyFunSuite with PartitionBatches {
       frames.finish(5, highest = 30): Unit
     }
     batch { (_, frames) => assert(frames.open(keyOf(InternalRow(6)))) }
+  }
+
+  test("in real-time mode, scans leave no listeners on the task") {
+    batch { (_, frames) =>
+      save(frames, 1)
+      frames.finish(0, highest = 30): Unit
+    }
+    def listenersOf(scans: => Option[TaskScans]): Int = InTask {
+      inBatch { store =>
+        val frames = new FrameStore(store, families, version, now = () => 0, scans = scans)
+        val before = InTask.listeners
+        (1 to 100).foreach(_ => assert(frames.byEnd.head == 7))
+        val added = InTask.listeners - before
+        frames.finish(0, highest = 30): Unit
+        added
+      }
+    }
+    assert(listenersOf(Some(new TaskScans)) == 0)
+    assert(listenersOf(None) == 100) // else Spark no longer adds them, and TaskScans can go
   }
 
   test("a group is there as long as one of its keys, which are by their ends within it") {

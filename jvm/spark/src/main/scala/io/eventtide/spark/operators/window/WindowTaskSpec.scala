@@ -1,6 +1,7 @@
 package io.eventtide.spark.operators.window
 
 import org.apache.spark.broadcast.Broadcast
+import org.apache.spark.sql.eventtide.TaskScans
 import org.apache.spark.sql.execution.streaming.state.StateStore
 
 import io.eventtide.kernel.rowwindow.RowLimits
@@ -84,7 +85,8 @@ private[window] final case class WindowTaskSpec(
     batchId,
     () => batch.now,
     settings.timingOptions,
-    if (isRealTime) WindowTaskSpec.CachedBytes else 0
+    if (isRealTime) WindowTaskSpec.CachedBytes else 0,
+    Option.when(isRealTime)(new TaskScans)
   )
 
   /** The operator over a partition's state.

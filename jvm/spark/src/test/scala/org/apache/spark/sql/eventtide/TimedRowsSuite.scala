@@ -17,16 +17,6 @@ class TimedRowsSuite extends AnyFunSuite {
 
   private def row(size: Int): InternalRow = project(InternalRow(new Array[Byte](size)))
 
-  private def inTask[T](work: => T): T = {
-    val context = TaskContext.empty()
-    TaskContext.setTaskContext(context)
-    try work
-    finally {
-      context.markTaskCompleted(None)
-      TaskContext.unset()
-    }
-  }
-
   /** What has left a thread as an exception. */
   private def uncaught(work: => Unit): Seq[Throwable] = {
     val found = new ConcurrentLinkedQueue[Throwable]
@@ -54,7 +44,7 @@ class TimedRowsSuite extends AnyFunSuite {
 
   test("rows of all sizes keep their order and content") {
     val sizes = Seq(10, 4000, 100, 5000, 20, 3000, 1 << 20, 0) ++ (1 to 3000)
-    val read = inTask {
+    val read = InTask {
       new TimedRows(sizes.iterator.map(row)).start().map(_.getBinary(0).length).toSeq
     }
     assert(read == sizes)
@@ -62,7 +52,7 @@ class TimedRowsSuite extends AnyFunSuite {
 
   test("large rows that wait have a limit in bytes") {
     val made = new AtomicInteger
-    inTask {
+    InTask {
       val rows = new TimedRows(Iterator.continually {
         made.incrementAndGet()
         row(1 << 20)
@@ -74,7 +64,7 @@ class TimedRowsSuite extends AnyFunSuite {
 
   test("large rows that do not fit together come one after the other") {
     for (sizes <- Seq(Seq.fill(4)(7 << 20), Seq(13 << 20, 8 << 10, 13 << 20, 10))) {
-      val read = inTask {
+      val read = InTask {
         val rows = new TimedRows(sizes.iterator.map(row)).start()
         sizes.map { _ =>
           assert(rows.await(60000000L))
@@ -87,7 +77,7 @@ class TimedRowsSuite extends AnyFunSuite {
 
   test("a task that ends while its source waits stops the reader, and nothing leaves the thread") {
     val entered = new CountDownLatch(1)
-    val failures = uncaught(inTask {
+    val failures = uncaught(InTask {
       val rows = new TimedRows(new Waiting(entered)).start()
       assert(entered.await(60, TimeUnit.SECONDS))
       assert(!rows.await(1))
@@ -98,7 +88,7 @@ class TimedRowsSuite extends AnyFunSuite {
   test("the reader stops before the source is closed, whose listener is younger") {
     val entered = new CountDownLatch(1)
     var isReading = true
-    inTask {
+    InTask {
       val context = TaskContext.get()
       val waiting = new Waiting(entered)
       val source = new Iterator[InternalRow] {
@@ -118,7 +108,7 @@ class TimedRowsSuite extends AnyFunSuite {
   }
 
   test("an error of the source is thrown to the task") {
-    inTask {
+    InTask {
       val rows =
         new TimedRows(Iterator.continually(throw new IllegalStateException("lost"))).start()
       assert(intercept[IllegalStateException](rows.hasNext).getMessage == "lost")
