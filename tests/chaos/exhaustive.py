@@ -22,7 +22,7 @@ from tests.chaos.worker import TrialError
 from tests.chaos.workers import workers
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Collection, Iterator
     from pathlib import Path
 
     from tests.chaos.figures import Figures, Limits, Trial
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
 Steps: TypeAlias = dict[tuple[str, str, str], dict[str, int]]
 Class: TypeAlias = tuple[str, str, str]
+Case: TypeAlias = tuple[str, str, str, str, str]
 STORAGES = ("renames", "last_wins", "object_store")
 PHASES = {
     "exhaustive": [*((storage, "first") for storage in STORAGES), ("renames", "restart")],
@@ -50,8 +51,10 @@ def faults_at(step: str, storage: str) -> list[str]:
     return faults
 
 
-def plan(steps: Steps, seed: int) -> Iterator[tuple[str, Fault]]:
+def plan(steps: Steps, seed: int, done: Collection[Case] = ()) -> Iterator[tuple[str, Fault]]:
     """Yield kinds and faults: each class with each fault, then each step with each kind.
+
+    What has been done counts, also if the steps were others then.
 
     Parameters
     ----------
@@ -59,11 +62,14 @@ def plan(steps: Steps, seed: int) -> Iterator[tuple[str, Fault]]:
         By kind, storage and phase, how often each step was made in a quiet run.
     seed : int
         Chooses which of the steps of a class it is; after an upgrade, it is the first.
+    done : collection of tuples
+        Storage, phase, fault, step and kind of the trials that went well.
     """
     random = Random(seed)  # noqa: S311 - test data
-    paired: Counter[tuple[str, str, str]] = Counter()
+    paired = Counter((storage, fault, kind) for storage, _, fault, _, kind in done)
+    met = {(step, kind) for _, _, _, step, kind in done}
+    tried = {((storage, phase, step), fault) for storage, phase, fault, step, _ in done}
     classes = _classes(steps)
-    met = set[tuple[str, str]]()
 
     def pair(cases: list[tuple[Class, str, str]]) -> tuple[str, Fault]:
         """Choose a storage, a fault and a kind that have met least, of cases of a step."""
@@ -75,7 +81,8 @@ def plan(steps: Steps, seed: int) -> Iterator[tuple[str, Fault]]:
         times = 1 if phase in kept.PHASES else steps[kind, storage, phase][step]
         return kind, Fault(fault, step, random.randint(1, times), storage, phase)
 
-    order = [(each, fault) for each in classes for fault in faults_at(each[2], each[0])]
+    pairs = [(each, fault) for each in classes for fault in faults_at(each[2], each[0])]
+    order = [pair for pair in pairs if pair not in tried]
     random.shuffle(order)
     for each, fault in order:
         yield pair([(each, kind, fault) for kind in classes[each]])
@@ -109,15 +116,17 @@ class Campaign:
         self._folder, self._seed, self._quiet = folder, seed, Quiet(folder)
         self._numbers = count()
 
-    def plan(self, worker: Worker, chosen: list[str]) -> Iterator[tuple[str, Fault]]:
-        """Yield the trials of some kinds."""
+    def plan(
+        self, worker: Worker, chosen: list[str], done: Collection[Case]
+    ) -> Iterator[tuple[str, Fault]]:
+        """Yield the trials of some kinds that are left."""
         steps: Steps = {}
         for kind in chosen:
             for storage, phase in self._phases:
                 if phase in kept.PHASES and kind not in kept.KINDS:
                     continue
                 steps[kind, storage, phase] = self._quiet.steps(worker, kind, storage, phase)
-        return plan(steps, self._seed)
+        return plan(steps, self._seed, done)
 
     def trial(self, worker: Worker, kind: str, fault: Fault) -> dict[str, Any]:
         """Run with a fault, start again without, and judge."""
@@ -155,7 +164,7 @@ class Campaign:
     def _judged(
         self, worker: Worker, folder: Path, kind: str, fault: Fault
     ) -> tuple[bool, list[str], str | None]:
-        quiet = self._quiet(worker, kind)
+        quiet = self._quiet(worker, kind, fault.phase)
         before(worker, folder, kind, fault)
         first = worker.run(folder, kind, SEED, fault)
         second = worker.run(folder, kind, SEED, Fault(storage=fault.storage))
@@ -164,9 +173,15 @@ class Campaign:
         return first.reached, violations, first.error
 
 
+def _case(trial: Trial) -> tuple[str, Fault]:
+    names = ("fault", "step", "occurrence", "storage", "phase")
+    return trial["kind"], Fault(*(trial[name] for name in names))
+
+
 def command(name: str, figures: Figures, limits: Limits) -> list[Trial]:
     """Run trials that have not run yet, up to the limit; return those with a violation."""
-    done = figures.done()
+    done = {case for case in figures.done() if case[-1] == limits.seed}
+    again = [_case(trial) for trial in figures.failed() if trial["kind"] in limits.kinds]
     with workers(limits.workers) as them:
         campaign = Campaign(name, them.folder, limits.seed)
 
@@ -177,10 +192,6 @@ def command(name: str, figures: Figures, limits: Limits) -> list[Trial]:
             return [trial] if trial["violations"] else []
 
         with them.one() as worker:
-            left = [
-                (kind, fault)
-                for kind, fault in campaign.plan(worker, limits.kinds)
-                if (fault.storage, fault.phase, fault.name, fault.step, kind, limits.seed)
-                not in done
-            ]
+            planned = campaign.plan(worker, limits.kinds, {case[:-1] for case in done})
+            left = [*dict.fromkeys([*again, *planned])]
         return [trial for failed in them.each(one, left[: limits.trials]) for trial in failed]

@@ -131,11 +131,14 @@ class Figures:
         well = (t for t in self.trials() if not t["violations"] and t.get("reached", True))
         return {self.case(trial) for trial in well}
 
+    def failed(self) -> list[Trial]:
+        """Return the trials with a violation that counts."""
+        return [trial for trial in self.trials() if trial["violations"]]
+
     def seeds(self, first: int) -> Iterator[int]:
         """Yield seeds: those whose trial has failed, then new ones, from `first` on."""
-        trials = self.trials()
-        yield from (trial["seed"] for trial in trials if trial["violations"])
-        yield from count(max((trial["seed"] + 1 for trial in trials), default=first))
+        yield from (trial["seed"] for trial in self.failed())
+        yield from count(max((trial["seed"] + 1 for trial in self.trials()), default=first))
 
     def add(self, **trial: Any) -> Trial:
         """Write down a trial, with the engine that ran it."""

@@ -29,6 +29,13 @@ def unpack(phase: str, kind: str, folder: Path) -> None:
         archive.extractall(folder, filter="data")
 
 
+def unpack_streams(phase: str, kind: str, folder: Path) -> None:
+    """Leave in a folder only the streams that a version has left of a kind."""
+    with tarfile.open(_file(phase.removeprefix("from "), kind)) as archive:
+        streams = [file for file in archive if Path(file.name).name.startswith("source-")]
+        archive.extractall(folder, streams, filter="data")
+
+
 def _file(version: str, kind: str) -> Path:
     return FOLDER / version / f"{kind.replace(' ', '-')}.tar.gz"
 

@@ -54,7 +54,7 @@ def seed_by_seed(
 
 def kind_of(seed: int, able: list[str], figures: Figures) -> str:
     """Return the kind of a seed: that with which it has failed, or one of those that are able."""
-    failed = {trial["seed"]: trial["kind"] for trial in figures.trials() if trial["violations"]}
+    failed = {trial["seed"]: trial["kind"] for trial in figures.failed()}
     return str(failed.get(seed, able[seed % len(able)]))
 
 

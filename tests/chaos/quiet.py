@@ -40,16 +40,24 @@ class Quiet:
         self._runs: dict[str, tuple[Path, Steps]] = {}
         self._kept: dict[str, Steps] = {}
 
-    def __call__(self, worker: Worker, kind: str) -> Path:
-        """Return the folder of a quiet run of a kind: the storage makes no difference to it."""
-        return self._run(worker, kind, "renames")[0]
+    def __call__(self, worker: Worker, kind: str, phase: str = "first") -> Path:
+        """Return the folder of a quiet run of a kind: the storage makes no difference to it.
 
-    def _run(self, worker: Worker, kind: str, storage: str) -> tuple[Path, Steps]:
-        name = f"{storage}-{kind.replace(' ', '-')}"
+        After an upgrade, it has the streams that the version has left.
+        """
+        return self._run(worker, kind, "renames", phase)[0]
+
+    def _run(
+        self, worker: Worker, kind: str, storage: str, phase: str = "first"
+    ) -> tuple[Path, Steps]:
+        of = f"-{phase}" if phase in kept.PHASES else ""
+        name = f"{storage}-{kind}{of}".replace(" ", "-")
         with self._lock:
             if name not in self._runs:
                 folder = self._folder / f"quiet-{name}"
                 folder.mkdir(parents=True)
+                if of:
+                    kept.unpack_streams(phase, kind, folder)
                 ended = worker.run(folder, kind, self._seed, Fault(storage=storage))
                 if faults := judged_alone(worker, kind, folder, ended.error):
                     raise AssertionError(f"a quiet run of {kind} on {storage}: {faults}")
