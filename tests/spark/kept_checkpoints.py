@@ -1,7 +1,7 @@
 """Checkpoints of earlier versions, and the queries that have written them.
 
 ``python -m tests.spark.kept_checkpoints FOLDER NAME...`` writes one for each name, such as
-``windows-state8`` for the query ``windows``, with the Eventtide that it finds, as
+``windows-0.1.0`` for the query ``windows``, with the Eventtide that it finds, as
 ``FOLDER/NAME.tar.gz``. So it is run before a format changes.
 """
 

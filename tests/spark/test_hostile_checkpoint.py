@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-KEPT = "keys-state8"
+KEPT = "keys-0.1.0"
 LEDGER = "eventtide/ledger/4.1"
 LOG = "eventtide/late/window-0.0"
 

@@ -36,7 +36,7 @@ REFUSED = {
     "windows-state1": r"LEDGER_VERSION\] .* version 3; .* reads 11",
     "windows-state7": r"LEDGER_VERSION\] .* version 9; .* reads 11",
 }
-GO_ON = sorted({file.name.partition(".")[0] for file in KEPT.glob("*.tar.gz")} - set(REFUSED))
+GO_ON = sorted({file.name.removesuffix(".tar.gz") for file in KEPT.glob("*.tar.gz")} - {*REFUSED})
 
 
 def unpacked(name: str, folder: Path) -> Path:
@@ -44,7 +44,7 @@ def unpacked(name: str, folder: Path) -> Path:
     with tarfile.open(KEPT / f"{name}.tar.gz") as archive:
         archive.extractall(folder / "checkpoint", filter="data")
     if name in REFUSED:  # what is refused is to be the rest
-        with tarfile.open(KEPT / "windows-state8.tar.gz") as archive:
+        with tarfile.open(KEPT / "windows-0.1.0.tar.gz") as archive:
             archive.extract("./eventtide/plan", folder / "checkpoint", filter="data")
     return folder / "checkpoint"
 

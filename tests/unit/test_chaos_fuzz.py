@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from tests.chaos.fuzz.damage import Files
 
-KEPT = "keys-state8"
+KEPT = "keys-0.1.0"
 
 
 @pytest.fixture

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from tests.chaos.fuzz.canaries import Canaries
     from tests.chaos.fuzz.damage import Files, Prefixes
 
-KEPT = "keys-state8", "storm-state8", "windows-state8", "watermarks-ledger11"
+KEPT = "keys-0.1.0", "storm-0.1.0", "windows-0.1.0", "watermarks-0.1.0"
 WINDOW = (
     datetime(2024, 1, 1, tzinfo=timezone.utc),
     datetime(2024, 1, 1, 0, 0, 10, tzinfo=timezone.utc),

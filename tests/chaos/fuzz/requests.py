@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
     from tests.chaos.fuzz.canaries import Canaries
 
-KEPT = "keys-state8"
+KEPT = "keys-0.1.0"
 CHECKPOINT, QUERY, RUN = "@checkpoint@", "@query@", "@run@"  # marks in options
 HISTORY = "timestamp_seconds(id) AS ts", "'a' AS device", "'b' AS kind", "id AS v"
 LAG = {"watermark.policy": "with_fixed_lag", "watermark.lag": "PT5S"}

@@ -16,7 +16,7 @@ from tests.chaos.fuzz.values import PATHS, TEXTS, changed, damaged
 if TYPE_CHECKING:
     from tests.chaos.fuzz.canaries import Canaries
 
-KEPT = "windows-state8"
+KEPT = "windows-0.1.0"
 
 
 def quoted(text: str) -> str:
