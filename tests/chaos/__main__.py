@@ -67,7 +67,8 @@ def main() -> int:
     if options.campaign in OF_KINDS and policy_jar.KIND in limits.kinds:
         policy_jar.make()
     figures = Figures(options.campaign, options.figures)
-    failed = run(options.campaign, figures, limits)
+    with figures.alone():
+        failed = run(options.campaign, figures, limits)
     for trial in failed:
         say(f"{trial}")
     say(f"{figures.added} trials, {len(failed)} of them with a violation; {figures.file}")

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import re
 import subprocess
+from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.metadata import version
 from itertools import count
@@ -107,6 +109,18 @@ class Figures:
         self.file = folder / f"{campaign}.jsonl"
         self.added = 0
         self._about = {"commit": commit(), "spark": version("pyspark"), "java": java_version()}
+
+    @contextmanager
+    def alone(self) -> Iterator[None]:
+        """Keep other processes from the same figures: they would take the same seeds."""
+        lock = ROOT / ".build" / f"chaos-{self.file.parent.name}-{self.file.stem}.lock"
+        lock.parent.mkdir(exist_ok=True)
+        with lock.open("w") as held:
+            try:
+                fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                raise SystemExit(f"this campaign runs already, and adds to {self.file}") from None
+            yield
 
     def trials(self) -> list[Trial]:
         """Return the trial of each case that counts; a line that was cut off counts for nothing.

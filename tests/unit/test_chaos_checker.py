@@ -365,3 +365,12 @@ def test_a_case_is_tried_again_until_it_goes_well(tmp_path: Path) -> None:
     assert [trial["violations"] for trial in figures.trials()] == [[], []]
     figures.file.write_text(figures.file.read_text().replace(commit(), "0123456789"))
     assert list(islice(figures.seeds(1), 2)) == [7, 8]
+
+
+def test_two_processes_do_not_take_the_same_seeds(tmp_path: Path) -> None:
+    """The second is refused; other campaigns go on beside the first."""
+    with Figures("random", tmp_path).alone(), Figures("drivers", tmp_path).alone():
+        again = Figures("random", tmp_path).alone()
+        pytest.raises(SystemExit, again.__enter__).match("this campaign runs already")
+    with Figures("random", tmp_path).alone():
+        pass
