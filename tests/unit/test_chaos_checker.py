@@ -369,8 +369,9 @@ def test_a_case_is_tried_again_until_it_goes_well(tmp_path: Path) -> None:
 
 def test_two_processes_do_not_take_the_same_seeds(tmp_path: Path) -> None:
     """The second is refused; other campaigns go on beside the first."""
-    with Figures("random", tmp_path).alone(), Figures("drivers", tmp_path).alone():
-        again = Figures("random", tmp_path).alone()
-        pytest.raises(SystemExit, again.__enter__).match("this campaign runs already")
-    with Figures("random", tmp_path).alone():
+    random, drivers = Figures("random", tmp_path), Figures("drivers", tmp_path)
+    refused = pytest.raises(SystemExit, match="this campaign runs already")
+    with random.alone(), drivers.alone(), refused, random.alone():
+        pytest.fail("both run")
+    with random.alone():
         pass
