@@ -180,8 +180,9 @@ def _case(trial: Trial) -> tuple[str, Fault]:
 
 def command(name: str, figures: Figures, limits: Limits) -> list[Trial]:
     """Run trials that have not run yet, up to the limit; return those with a violation."""
-    done = {case for case in figures.done() if case[-1] == limits.seed}
-    again = [_case(trial) for trial in figures.failed() if trial["kind"] in limits.kinds]
+    done = {case[:-1] for case in figures.done() if case[-1] == limits.seed}
+    failed = [trial for trial in figures.failed() if trial["seed"] == limits.seed]
+    again = [_case(trial) for trial in failed if trial["kind"] in limits.kinds]
     with workers(limits.workers) as them:
         campaign = Campaign(name, them.folder, limits.seed)
 
@@ -192,6 +193,6 @@ def command(name: str, figures: Figures, limits: Limits) -> list[Trial]:
             return [trial] if trial["violations"] else []
 
         with them.one() as worker:
-            planned = campaign.plan(worker, limits.kinds, {case[:-1] for case in done})
+            planned = campaign.plan(worker, limits.kinds, done)
             left = [*dict.fromkeys([*again, *planned])]
-        return [trial for failed in them.each(one, left[: limits.trials]) for trial in failed]
+        return [trial for found in them.each(one, left[: limits.trials]) for trial in found]

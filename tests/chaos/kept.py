@@ -23,17 +23,11 @@ KINDS = [kind for kind in OURS if kind != "late_to"]
 SEED = 7
 
 
-def unpack(phase: str, kind: str, folder: Path) -> None:
-    """Leave in a folder what a version has left of a kind, its streams included."""
+def unpack(phase: str, kind: str, folder: Path, files: str = "") -> None:
+    """Leave in a folder what a version has left of a kind: all, or files that begin so."""
     with tarfile.open(_file(phase.removeprefix("from "), kind)) as archive:
-        archive.extractall(folder, filter="data")
-
-
-def unpack_streams(phase: str, kind: str, folder: Path) -> None:
-    """Leave in a folder only the streams that a version has left of a kind."""
-    with tarfile.open(_file(phase.removeprefix("from "), kind)) as archive:
-        streams = [file for file in archive if Path(file.name).name.startswith("source-")]
-        archive.extractall(folder, streams, filter="data")
+        chosen = [file for file in archive if Path(file.name).name.startswith(files)]
+        archive.extractall(folder, chosen, filter="data")
 
 
 def _file(version: str, kind: str) -> Path:

@@ -57,7 +57,7 @@ class Quiet:
                 folder = self._folder / f"quiet-{name}"
                 folder.mkdir(parents=True)
                 if of:
-                    kept.unpack_streams(phase, kind, folder)
+                    kept.unpack(phase, kind, folder, "source-")
                 ended = worker.run(folder, kind, self._seed, Fault(storage=storage))
                 if faults := judged_alone(worker, kind, folder, ended.error):
                     raise AssertionError(f"a quiet run of {kind} on {storage}: {faults}")
